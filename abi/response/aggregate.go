@@ -27,11 +27,14 @@ type Aggregate struct {
 	Model string   `json:"-"`
 	Carry []byte   `json:"-"`
 	Extra []string `json:"-"`
+	Said  Said     `json:"-"` // for the message that goes back
 	// Outer are the objects of the outer records, in order.
 	Outer []string `json:"-"`
 
 	// Broken lists the rules that the records broke, in words.
 	Broken []string `json:"-"`
+
+	opened bool // the last record opened a call
 }
 
 // New returns the aggregate of a response of which nothing has come.
@@ -43,7 +46,13 @@ func New() *Aggregate { return &Aggregate{ToolCalls: []ToolCall{}} }
 type ToolCall struct {
 	ID        string
 	Name      string
-	Arguments string // their text
+	Arguments string          // their text
+	Members   json.RawMessage // an object of what it has beside these; nil: nothing
+}
+
+// Message is the assistant's message of the response, as the next request has it.
+func (a *Aggregate) Message() []byte {
+	return AppendMessage(nil, []byte(a.Text), &a.Said, a.ToolCalls)
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -93,13 +102,17 @@ func (a *Aggregate) Add(records []byte) error {
 }
 
 func (a *Aggregate) record(r abi.Record) error {
+	behind := a.opened
+	a.opened = r.Kind == abi.RecordToolStart
 	switch r.Kind {
 	case abi.RecordText:
 		a.Text += string(r.Payload)
 	case abi.RecordReasoning:
 		a.Reasoning += string(r.Payload)
+		a.Said.Add(r)
 	case abi.RecordRefusal:
 		a.Refusal += string(r.Payload)
+		a.Said.Add(r)
 	case abi.RecordToolStart:
 		i, id, name, err := r.ToolStart()
 		if err != nil {
@@ -137,8 +150,26 @@ func (a *Aggregate) record(r abi.Record) error {
 		a.Carry = append(a.Carry, r.Payload...)
 	case abi.RecordExtra:
 		a.Extra = append(a.Extra, string(r.Payload))
+		a.extra(r, behind)
 	case abi.RecordOuter:
 		a.Outer = append(a.Outer, string(r.Payload))
 	}
 	return nil
+}
+
+// extra takes members of a call, or of the message.
+func (a *Aggregate) extra(r abi.Record, behindStart bool) {
+	index, members, ok := CallMembers(r.Payload)
+	if index < 0 && behindStart {
+		index = len(a.ToolCalls) - 1
+	}
+	switch {
+	case !ok:
+		a.Said.Add(r)
+	case index < 0 || index >= len(a.ToolCalls):
+		a.broken("an extra record holds %.100q, and there is no such call", r.Payload)
+	default:
+		c := &a.ToolCalls[index]
+		c.Members = JoinMembers(c.Members, members)
+	}
 }

@@ -31,8 +31,12 @@ type Case struct {
 	Kind    string            `json:"kind"`
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"response_headers"`
-	// Input, of a list, is what encode is asked.
+	// Input, of a list, is what encode is asked; of a stream with Back, what it is
+	// asked beside the conversation.
 	Input json.RawMessage `json:"input"`
+	// Back, of a stream that calls tools, are texts that the provider wants back: they
+	// must be in the request that answers the calls.
+	Back []string `json:"back"`
 	// Expected has members of an [Aggregate], of a [Failure], or of a [Described].
 	Expected json.RawMessage `json:"expected"`
 	Body     []byte          `json:"-"`

@@ -131,13 +131,13 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestCompat: the OpenAI-compatible form carries signatures, too.
+// TestCompat: in the OpenAI-compatible form signatures come back in the calls.
 func TestCompat(t *testing.T) {
 	s := decoded(t, `{"id":"r","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]},"finish_reason":"stop"}]}`)
-	compat := func(model, calls string, carry ...string) []byte {
+	compat := func(model, calls string) []byte {
 		r, err := plugintest.New(&Provider{}).Encode(abi.EncodeRequest{
-			Settings: abi.Settings{BaseURL: "http://h/v1beta/openai"}, Carry: carry,
-			Chat: abi.RawJSON(`{"model":"` + model + `","messages":[{"role":"assistant","tool_calls":[` + calls + `]},{"role":"developer","content":"s"}]}`),
+			Settings: abi.Settings{BaseURL: "http://h/v1beta/openai"},
+			Chat:     abi.RawJSON(`{"model":"` + model + `","messages":[{"role":"assistant","tool_calls":[` + calls + `]},{"role":"developer","content":"s"}]}`),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -150,9 +150,8 @@ func TestCompat(t *testing.T) {
 		return body.Messages[1]
 	}
 	const skip = `"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`
-	kept := base64.StdEncoding.EncodeToString(s.Carry)
-	same(t, "from carry", compat("gemini-3-pro", `{"id":"a"},{"id":"b"}`, kept), `{"role":"assistant","tool_calls":[{"id":"a","extra_content":{"google":{"thought_signature":"c2ln"}}},{"id":"b"}]}`)
-	same(t, "from the client", compat("gemini-3-pro", `{"id":"a","extra_content":{"x":1}}`, kept), `{"role":"assistant","tool_calls":[{"id":"a","extra_content":{"x":1}}]}`)
+	same(t, "what goes back", s.Message(), `{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}`)
+	same(t, "from the client", compat("gemini-3-pro", `{"id":"a","extra_content":{"x":1}}`), `{"role":"assistant","tool_calls":[{"id":"a","extra_content":{"x":1}}]}`)
 	same(t, "from nobody", compat("gemini-3-pro", `{"id":"b"},{"id":"c"}`), `{"role":"assistant","tool_calls":[{"id":"b",`+skip+`},{"id":"c"}]}`)
 	same(t, "not needed", compat("gemini-2.5-pro", `{"id":"b"}`), `{"role":"assistant","tool_calls":[{"id":"b"}]}`)
 }

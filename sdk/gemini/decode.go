@@ -33,7 +33,7 @@ const maxCalls = 128
 // Decode tells by the first event that says it which form the response has.
 func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if s.Compat {
-		return g.decodeCompat(s, e, out)
+		return g.compat.Decode(&s.OpenAI, e, out)
 	}
 	if e.End {
 		return s.end(e.Cancelled, out)
@@ -100,7 +100,7 @@ func (g *Provider) event(s *state, v rawjson.Value, e provider.Event, out *provi
 		}
 	}
 	if s.Compat {
-		return g.decodeCompat(s, e, out)
+		return g.compat.Decode(&s.OpenAI, e, out)
 	}
 	seen := len(candidates) > 0 || len(id) > 0
 	s.Seen = s.Seen || seen

@@ -28,7 +28,7 @@ func BenchmarkDecode(b *testing.B) {
 		{"4 KiB of text", event("1755878837", strings.Repeat("word ", 800)), event("1755878837", strings.Repeat("text ", 800)), false},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			g := provider.NewGuest(&plain{Decoder{full: bb.full}})
+			g := provider.NewGuest(&plain{Decoder: Decoder{full: bb.full}})
 			events := []abi.Event{bb.a, bb.b}
 			var in, state []byte
 			b.SetBytes(int64(len(bb.a.Data)))

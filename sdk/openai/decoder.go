@@ -15,14 +15,16 @@ type State struct {
 	Usage    provider.Usage
 	Response uint32 // a hash of the response's id, for ids that we make up
 	Calls    uint16 // tool calls so far; their entries begin the memo
+	Pending  uint16 // bytes of the memo behind them: the call that is not opened yet
 	Pattern  patternState
 	Finish   finish
 	Named    bool      // the Response record is out
 	Seen     bool      // an event with a choice, a usage or an id has come
 	Outer    [2]uint32 // hashes of the members last passed on of the chunk, and of its choice
 	HasUsage bool
-	Filtered bool // a filter that looks on while the answer streams struck
-	Done     bool // [DONE] has come, or the end was written
+	Filtered bool  // a filter that looks on while the answer streams struck
+	Done     bool  // [DONE] has come, or the end was written
+	Names    uint8 // under which there was reasoning: bits by what it is
 }
 
 // A Decoder decodes the stream of an API that is shaped as OpenAI's chat
@@ -34,15 +36,11 @@ type State struct {
 // content as a list of parts; usage in odd places; errors in every form; a
 // whole completion instead of a stream; no [DONE].
 type Decoder struct {
-	// Opened, where set, is called behind each record that opens a tool call,
-	// with the call as the provider sent it: for fields that only one provider
-	// has.
-	Opened func(id string, call rawjson.Value, out *provider.Out)
-
 	scratch []byte // unescaped text
 	raw     []byte // JSON under construction
 	memo    []byte
 	calls   []call
+	pending pendingCall
 	reading pattern.Reading
 	kept    pattern.Kept
 	full    bool // read every event in full: what tests hold patterns against
@@ -267,9 +265,7 @@ func (d *Decoder) done(s *State, out *provider.Out) error {
 	if s.Calls > 0 && (s.Finish == finishNone || s.Finish == finishStop) {
 		s.Finish = finishToolCalls
 	}
-	if s.Finish != finishLength {
-		d.completeCalls(s, out)
-	}
+	d.completeCalls(s, s.Finish == finishLength, out)
 	out.Finish(s.Finish.String())
 	if s.HasUsage {
 		out.Usage(s.Usage)

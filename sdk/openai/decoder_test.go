@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/parley-search/parley/sdk/plugintest"
@@ -9,10 +8,13 @@ import (
 )
 
 // plain is a provider of nothing but what this package has.
-type plain struct{ Decoder }
+type plain struct {
+	Encoder
+	Decoder
+}
 
-func (*plain) Encode(*provider.Request) (provider.HTTPRequest, error) {
-	return provider.HTTPRequest{}, errors.New("not needed here")
+func (p *plain) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+	return p.Request(r.Settings.BaseURL, r.Settings, p.Body(r)), nil
 }
 
 func (*plain) Error(r *provider.Response) provider.ProviderError { return Error(r) }

@@ -16,17 +16,24 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 		switch string(m.Key) {
 		case "role", "name":
 		case "content":
-			d.content(m.Value, p, out)
+			d.content(s, m.Value, p, out)
 		case "reasoning", "reasoning_content":
+			what := uint8(textReasoning)
+			if len(m.Key) == len("reasoning") {
+				what = textReasoningShort
+			}
 			if m.Value.Kind() != rawjson.String {
 				d.extra(&m, p)
 			} else if reasoned { // some send both names, and the first may be empty next time
 				p.more = true
+				if len(m.Value) > 2 {
+					s.called(what, out)
+				}
 			} else {
-				reasoned = d.text(textReasoning, m.Value, p, out)
+				reasoned = d.text(s, what, m.Value, p, out)
 			}
 		case "refusal":
-			d.text(textRefusal, m.Value, p, out)
+			d.text(s, textRefusal, m.Value, p, out)
 		case "tool_calls":
 			p.called = true
 			if err := d.toolCalls(s, m.Value, p, out); err != nil {
@@ -54,28 +61,28 @@ func (d *Decoder) extra(m *rawjson.Members, p *piece) {
 }
 
 // content takes a delta's content: a string, or a list of parts.
-func (d *Decoder) content(v rawjson.Value, p *piece, out *provider.Out) {
-	d.text(textAnswer, v, p, out)
+func (d *Decoder) content(s *State, v rawjson.Value, p *piece, out *provider.Out) {
+	d.text(s, textAnswer, v, p, out)
 	for it := v.Items(); it.Next(); {
-		d.part(textAnswer, it.Value, p, out)
+		d.part(s, textAnswer, it.Value, p, out)
 	}
 }
 
 // part takes one part of content, which may hold parts of its own.
-func (d *Decoder) part(what uint8, v rawjson.Value, p *piece, out *provider.Out) {
+func (d *Decoder) part(s *State, what uint8, v rawjson.Value, p *piece, out *provider.Out) {
 	if thinking := v.Get("thinking"); !thinking.IsNull() {
-		d.text(textReasoning, thinking, p, out)
+		d.text(s, textThinking, thinking, p, out)
 		for it := thinking.Items(); it.Next(); {
-			d.part(textReasoning, it.Value, p, out)
+			d.part(s, textThinking, it.Value, p, out)
 		}
 		return
 	}
-	d.text(what, v.Get("text"), p, out)
-	d.text(textRefusal, v.Get("refusal"), p, out)
+	d.text(s, what, v.Get("text"), p, out)
+	d.text(s, textRefusal, v.Get("refusal"), p, out)
 }
 
 // text writes a string as a record and reports whether it held anything.
-func (d *Decoder) text(what uint8, v rawjson.Value, p *piece, out *provider.Out) bool {
+func (d *Decoder) text(s *State, what uint8, v rawjson.Value, p *piece, out *provider.Out) bool {
 	text, ok := v.Text(d.scratch)
 	if !ok || len(text) == 0 {
 		return false
@@ -83,6 +90,9 @@ func (d *Decoder) text(what uint8, v rawjson.Value, p *piece, out *provider.Out)
 	d.keep(text)
 	p.add(what, 0, v)
 	emitText(what, 0, text, out)
+	if what != textAnswer {
+		s.called(what, out)
+	}
 	return true
 }
 

@@ -30,22 +30,42 @@ const (
 )
 
 // Body returns the body of a chat completion as the host gave it, made fit for
-// any server of this shape: streamed, with usage asked for, and without members
-// about tools where there are none, which many servers refuse.
-func (e *Encoder) Body(chat rawjson.Value) rawjson.Edit {
-	body := rawjson.AppendMembers(slices.Grow(e.members[:0], roomForMembers), chat)
+// any server of this shape: streamed, with usage asked for unless stream_options is
+// null, with the reasoning of earlier rounds under the server's own name, and
+// without members about tools where there are none, which many servers refuse.
+func (e *Encoder) Body(r *provider.Request) rawjson.Edit {
+	body := rawjson.AppendMembers(slices.Grow(e.members[:0], roomForMembers), r.Chat)
 	body.Set("stream", yes)
-	options := withUsage
-	if given := rawjson.EditOf(body.Get("stream_options")); len(given) > 0 {
-		given.Set("include_usage", yes)
-		options = given.Value()
+	switch given := body.Get("stream_options"); {
+	case given.Kind() == rawjson.Null: // the server takes none
+	case given.Empty():
+		body.Set("stream_options", withUsage)
+	default:
+		options := rawjson.EditOf(given)
+		options.Set("include_usage", yes)
+		body.Set("stream_options", options.Value())
 	}
-	body.Set("stream_options", options)
+	if len(r.Carry) > 0 {
+		body.Set("messages", renameReasoning(body.Get("messages"), r.Carry))
+	}
 	e.members = body
 	if body.Get("tools").Empty() {
 		body.Drop("tools", "tool_choice", "parallel_tool_calls")
 	}
 	return body
+}
+
+// dropNulls leaves out what is null: it says nothing, and some servers refuse it.
+//
+//go:noinline
+func dropNulls(body rawjson.Edit) rawjson.Edit {
+	kept := body[:0]
+	for i := range body {
+		if !body[i].Value.IsNull() {
+			kept = append(kept, body[i])
+		}
+	}
+	return kept
 }
 
 // What Body sets, made once.
@@ -61,6 +81,7 @@ func (e *Encoder) Request(base string, s provider.Settings, body rawjson.Edit) p
 		e.base, e.key = base, s.APIKey
 		e.url, e.headers = URL(base), authHeaders(s.APIKey)
 	}
+	body = dropNulls(body)
 	e.body = body.Append(slices.Grow(e.body[:0], roomForBody))
 	return provider.HTTPRequest{URL: e.url, Headers: e.headers, Body: e.body, Framing: abi.FramingAuto}
 }

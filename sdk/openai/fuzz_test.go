@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add(c.Body)
 		}
 	}
-	fast, full := plugintest.New(&plain{}), plugintest.New(&plain{Decoder{full: true}})
+	fast, full := plugintest.New(&plain{}), plugintest.New(&plain{Decoder: Decoder{full: true}})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := fast.Run(body)
 		if err != nil {

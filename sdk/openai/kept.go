@@ -55,7 +55,7 @@ func (d *Decoder) recall(s *State, typed bool, data []byte, out *provider.Out) b
 		s.keepUsage(r.usage)
 	}
 	if r.string != nil {
-		d.text(r.string.What, d.reading.Value(r.string), &r.piece, out)
+		d.text(s, r.string.What, d.reading.Value(r.string), &r.piece, out)
 	}
 	if r.finish != finishNone {
 		s.Finish = r.finish
@@ -84,7 +84,7 @@ func (d *Decoder) sort(r *recalled, f *pattern.Found) {
 	case countPrompt, countCompletion, countTotal, countCached, countReasoning:
 		addCount(&r.usage, f.What, f.N)
 		r.usages = 1
-	case textAnswer, textReasoning, textRefusal:
+	case textAnswer, textReasoning, textRefusal, textReasoningShort, textThinking:
 		r.string = f
 	default:
 		d.gatherFound(r.doc, f)

@@ -12,7 +12,7 @@ import (
 // each text between them.
 func outerOf(t *testing.T, full bool, events ...string) []string {
 	t.Helper()
-	g := provider.NewGuest(&plain{Decoder{full: full}})
+	g := provider.NewGuest(&plain{Decoder: Decoder{full: full}})
 	var state []byte
 	var got []string
 	for i, e := range events {

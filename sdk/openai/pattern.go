@@ -20,16 +20,19 @@ import (
 
 // The strings that may vary.
 const (
-	textAnswer = 1 + iota
-	textReasoning
+	textAnswer    = 1 + iota
+	textReasoning // under reasoning_content
 	textRefusal
 	textArguments
+	textReasoningShort // under reasoning
+	textThinking       // in a part of content
 )
 
 // recordOf is the kind of record that such a string makes.
 var recordOf = [...]abi.RecordKind{
 	textAnswer: abi.RecordText, textReasoning: abi.RecordReasoning,
 	textRefusal: abi.RecordRefusal, textArguments: abi.RecordToolArguments,
+	textReasoningShort: abi.RecordReasoning, textThinking: abi.RecordReasoning,
 }
 
 // patternState is the part of the state that says how the memo is cut: head,
@@ -55,7 +58,7 @@ func (d *Decoder) TellPattern(s *State, out *provider.Out) {
 	if p.Head == 0 || p.Typed || s.Done {
 		return
 	}
-	calls := int(s.Calls) * callSize
+	calls := s.aboutCalls()
 	memo := out.Memo[calls:]
 	head, memo := memo[:p.Head], memo[p.Head:]
 	middle, tail := memo[:p.Middle], memo[p.Middle:]
@@ -71,7 +74,7 @@ func (d *Decoder) TellPattern(s *State, out *provider.Out) {
 // match takes an event that fits the pattern, and reports whether it did.
 func (d *Decoder) match(s *State, data []byte, out *provider.Out) bool {
 	p := &s.Pattern
-	memo := out.Memo[int(s.Calls)*callSize:]
+	memo := out.Memo[s.aboutCalls():]
 	head, memo := memo[:p.Head], memo[p.Head:]
 	if !bytes.HasPrefix(data, head) {
 		return false
@@ -124,7 +127,7 @@ func emitText(what uint8, call int, text []byte, out *provider.Out) {
 	switch what {
 	case textAnswer:
 		out.Text(text)
-	case textReasoning:
+	case textReasoning, textReasoningShort, textThinking:
 		out.Reasoning(text)
 	case textRefusal:
 		out.Refusal(text)
@@ -194,7 +197,7 @@ func (d *Decoder) learn(s *State, p *piece, out *provider.Out) {
 		s.Pattern = patternState{}
 		return
 	}
-	memo := append(slices.Grow(d.memo[:0], roomForMemo), out.Memo[:int(s.Calls)*callSize]...)
+	memo := append(slices.Grow(d.memo[:0], roomForMemo), out.Memo[:s.aboutCalls()]...)
 	memo = append(append(append(memo, p.doc[:from]...), middle...), tail...)
 	d.memo, out.Memo = memo, memo
 	s.Pattern = patternState{

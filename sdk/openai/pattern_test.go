@@ -57,5 +57,5 @@ func TestPatternsAlike(t *testing.T) {
 		events = append(events, abi.Event{Data: []byte(data)})
 	}
 	end := []abi.Event{{Data: []byte(`{"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)}, {Data: []byte("[DONE]")}}
-	plugintest.RunAlike(t, plugintest.New(&plain{}), plugintest.New(&plain{Decoder{full: true}}), nil, events, end)
+	plugintest.RunAlike(t, plugintest.New(&plain{}), plugintest.New(&plain{Decoder: Decoder{full: true}}), nil, events, end)
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"testing"
 
+	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
@@ -91,7 +92,7 @@ func TestBody(t *testing.T) {
 			if !ok {
 				t.Fatal("the test's chat is not JSON")
 			}
-			if got := string(e.Body(v).Value()); got != tt.want {
+			if got := string(e.Body(&provider.Request{Chat: v}).Value()); got != tt.want {
 				t.Errorf("Body = %s, want %s", got, tt.want)
 			}
 		})

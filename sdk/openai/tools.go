@@ -37,6 +37,7 @@ func (d *Decoder) load(s *State, out *provider.Out) {
 			at:     binary.LittleEndian.Uint16(b[10:]),
 		})
 	}
+	d.pending.load(out.Memo[int(s.Calls)*callSize : s.aboutCalls()])
 }
 
 // store writes the calls into the memo. The pattern after them is given up:
@@ -48,8 +49,14 @@ func (d *Decoder) store(s *State, out *provider.Out) {
 		d.memo = binary.LittleEndian.AppendUint32(d.memo, c.id)
 		d.memo = append(d.memo, bitOf(c.opened), bitOf(c.filled), byte(c.at), byte(c.at>>8))
 	}
-	out.Memo, s.Calls, s.Pattern = d.memo, uint16(len(d.calls)), patternState{}
+	s.Calls = uint16(len(d.calls))
+	d.memo = d.pending.append(d.memo)
+	s.Pending = uint16(len(d.memo) - len(d.calls)*callSize)
+	out.Memo, s.Pattern = d.memo, patternState{}
 }
+
+// aboutCalls is how much of the memo is about calls. What is behind is the pattern.
+func (s *State) aboutCalls() int { return int(s.Calls)*callSize + int(s.Pending) }
 
 func bitOf(v bool) byte {
 	if v {
@@ -73,38 +80,47 @@ func (d *Decoder) toolCalls(s *State, v rawjson.Value, p *piece, out *provider.O
 
 // toolCall takes one item of the list.
 func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p *piece, out *provider.Out) error {
-	function := v.Get("function")
-	name, id := function.Get("name").String(), v.Get("id").String()
-	if id == "null" { // one SDK's default
-		id = ""
-	}
-	arguments := function.Get("arguments")
-	if function.IsNull() { // the flat form of some servers
-		name, arguments = v.Get("name").String(), v.Get("arguments")
-	}
-	index := int32(-1)
-	if n, ok := v.Get("index").Int(); ok && n >= 0 && n <= 1<<30 {
-		index = int32(n)
-	}
-	i := d.find(index, id, name, touched)
+	var it callPiece
+	it.index = -1
+	it.read(v)
+	i := d.find(it.index, it.id, it.name, touched)
 	if i < 0 {
-		if name == "" && id == "" && isBlank(arguments) {
+		if it.name == "" && it.id == "" && isBlank(it.arguments) && len(it.members) == 0 {
 			return nil // an empty item, as some servers send at the end
 		}
 		if i = len(d.calls); i == maxCalls {
 			return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the model made more than " + strconv.Itoa(maxCalls) + " tool calls in one answer"}
 		}
-		d.calls = append(d.calls, call{index: index})
+		d.calls = append(d.calls, call{index: it.index})
 	}
 	touched[i] = true
+	return d.addPiece(s, i, &it, p, out)
+}
+
+// addPiece adds to a call.
+func (d *Decoder) addPiece(s *State, i int, it *callPiece, p *piece, out *provider.Out) error {
 	c := &d.calls[i]
-	if name != "" && !c.opened {
-		p.more = true
-		d.open(s, i, id, name, v, p.doc, out)
-	} else if id != "" && c.id == 0 {
-		c.id = hashFrom(hashSeed, []byte(id))
+	if it.id != "" && c.id == 0 {
+		c.id = hashFrom(hashSeed, []byte(it.id))
 	}
-	return d.arguments(i, arguments, p, out)
+	p.more = p.more || !c.opened && it.name != "" || it.id != "" || len(it.members) > 0
+	if !c.opened {
+		if int(d.pending.call) != i {
+			d.openPending(s, out)
+			d.pending = pendingCall{call: int32(i)}
+		}
+		if d.pending.seed == 0 && it.id == "" {
+			d.pending.seed = hashFrom(s.Response, p.doc)
+		}
+		d.pending.add(it)
+	} else if len(it.members) > 0 {
+		out.Extra(callExtra(int(c.at), it.members))
+	}
+	if isBlank(it.arguments) {
+		return nil
+	}
+	d.openPending(s, out)
+	return d.arguments(i, it.arguments, p, out)
 }
 
 // find returns the call that an item belongs to, -1 where it opens a new one.
@@ -121,7 +137,7 @@ func (d *Decoder) find(index int32, id, name string, touched *[maxCalls]bool) in
 		c := &d.calls[i]
 		switch {
 		case index >= 0 && c.index == index:
-			another := name != "" && c.opened && (h != 0 && c.id != h || touched[i])
+			another := name != "" && (c.opened || int(d.pending.call) == i && d.pending.name != "") && (h != 0 && c.id != h || touched[i])
 			if !another {
 				return i
 			}
@@ -136,10 +152,16 @@ func (d *Decoder) find(index int32, id, name string, touched *[maxCalls]bool) in
 	return -1
 }
 
-// open writes a call's start under an id that no other call of the response
-// has. Ids that the provider left out or gave twice are made of what is at
-// hand, so that the same stream always has the same ones.
-func (d *Decoder) open(s *State, i int, id, name string, v rawjson.Value, doc []byte, out *provider.Out) {
+// openPending writes the start of the call that waits for its whole name, under an
+// id that no other call of the response has. Ids that the provider left out or gave
+// twice are made of what is at hand, so that the same stream always has the same
+// ones.
+func (d *Decoder) openPending(s *State, out *provider.Out) {
+	w := &d.pending
+	if w.name == "" {
+		return
+	}
+	i := int(w.call)
 	c := &d.calls[i]
 	for j := range d.calls {
 		if d.calls[j].opened {
@@ -147,21 +169,19 @@ func (d *Decoder) open(s *State, i int, id, name string, v rawjson.Value, doc []
 		}
 	}
 	c.opened = true
-	if id != "" {
-		c.id = hashFrom(hashSeed, []byte(id))
-	}
-	unique := id != ""
+	id, unique := w.id, w.id != ""
 	for j := range d.calls {
 		unique = unique && (j == i || d.calls[j].id != c.id)
 	}
 	if !unique {
-		h := hashFrom(hashFrom(s.Response, doc), []byte(name))
+		h := hashFrom(w.seed, []byte(w.name))
 		id = "call_" + strconv.FormatUint(uint64(h), 36) + strconv.FormatUint(uint64(s.Response), 36) + "_" + strconv.Itoa(int(c.at))
 	}
-	out.ToolStart(int(c.at), id, name)
-	if d.Opened != nil {
-		d.Opened(id, v, out)
+	out.ToolStart(int(c.at), id, w.name)
+	if len(w.members) > 0 {
+		out.Extra(callExtra(-1, w.members))
 	}
+	*w = pendingCall{call: noCall}
 }
 
 // arguments writes a piece of a call's arguments. They are JSON text in a
@@ -193,23 +213,24 @@ func (d *Decoder) functionCall(s *State, v rawjson.Value, p *piece, out *provide
 	if len(d.calls) == 0 {
 		d.calls = append(d.calls, call{})
 	}
-	if name := v.Get("name").String(); name != "" && !d.calls[0].opened {
-		p.more = true
-		d.open(s, 0, "", name, v, p.doc, out)
+	it := callPiece{name: v.Get("name").String(), arguments: v.Get("arguments")}
+	if d.calls[0].opened {
+		it.name = ""
 	}
-	if err := d.arguments(0, v.Get("arguments"), p, out); err != nil {
+	if err := d.addPiece(s, 0, &it, p, out); err != nil {
 		return err
 	}
 	d.store(s, out)
 	return nil
 }
 
-// completeCalls gives each call that came without arguments an empty object:
-// clients parse the text.
-func (d *Decoder) completeCalls(s *State, out *provider.Out) {
+// completeCalls opens the call that still waits, and gives each that came without
+// arguments an empty object, unless the answer was cut: clients parse the text.
+func (d *Decoder) completeCalls(s *State, cut bool, out *provider.Out) {
 	d.load(s, out)
+	d.openPending(s, out)
 	for _, c := range d.calls {
-		if c.opened && !c.filled {
+		if c.opened && !c.filled && !cut {
 			out.ToolArguments(int(c.at), []byte("{}"))
 		}
 	}

@@ -64,6 +64,9 @@ func (d *Driver) Check(c response.Case) []string {
 		return []string{err.Error()}
 	}
 	problems := append(c.Compare(s.Aggregate), s.Broken...)
+	if len(c.Back) > 0 {
+		problems = append(problems, d.checkBack(c, s)...)
+	}
 	for name, f := range map[string]func([]byte) (*Stream, error){
 		"all events in one call": d.runTogether,
 		"by patterns":            d.runByPatterns,
@@ -81,6 +84,20 @@ func (d *Driver) Check(c response.Case) []string {
 		}
 	}
 	return problems
+}
+
+// checkBack asks for the request that follows the stream of a case, and returns what
+// it lacks.
+func (d *Driver) checkBack(c response.Case, s *Stream) []string {
+	in, err := s.NextRequest(c.Input)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	out, err := d.Encode(*in)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return c.Lost(out.Body)
 }
 
 func (d *Driver) runTogether(body []byte) (*Stream, error) {

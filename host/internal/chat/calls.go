@@ -33,7 +33,7 @@ type result struct {
 // as it asked for, in the order of their indexes, and adds them to the
 // conversation.
 func (a *Answer) answerCalls(calls []*call) error {
-	assistant := assistantMessage(a.round.text, calls)
+	assistant := assistantMessage(a.round.text, &a.round.said, calls)
 	a.talk.add(assistant)
 	a.reportBegin(calls)
 	if err := a.flush(); err != nil {

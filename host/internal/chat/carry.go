@@ -20,19 +20,32 @@ type Carry struct {
 	By    string   `json:"by"`    // plugin, version and model: it is nobody else's
 	Calls []string `json:"calls"` // ids of the client's calls that the round made
 	Bytes []byte   `json:"-"`     // the plugin's; none: it wants nothing back
+	// Message is the round's, with those calls, where the provider said of them more
+	// than a client sends back; else nothing.
+	Message json.RawMessage `json:"message,omitempty"`
 }
+
+// Needed reports whether the next answer lacks something without c.
+func (c *Carry) Needed() bool { return len(c.Bytes) > 0 || c.Message != nil }
 
 // by names who makes carries with m for a model, and reads them.
 func by(m *abi.Manifest, model string) string { return m.Name + " " + m.Version + " " + model }
 
-// tellCarry tells the sink what the round that has ended left. A round
-// that searched leaves nothing: its calls are not all the client's to send back.
+// tellCarry tells the sink what the round that has ended left. The plugin's bytes are
+// left out of a round that searched: its calls are not all the client's to send back.
 func (a *Answer) tellCarry(internal int) {
 	c := Carry{By: by(a.manifest, a.model)}
+	var calls []*call
+	more := !a.round.said.Empty()
 	for i := range a.round.calls {
 		if call := &a.round.calls[i]; call.client {
 			c.Calls = append(c.Calls, call.id)
+			calls = append(calls, call)
+			more = more || call.members != nil
 		}
+	}
+	if more && len(calls) > 0 {
+		c.Message = assistantMessage(nil, &a.round.said, calls)
 	}
 	if internal == 0 && len(c.Calls) > 0 {
 		c.Bytes = slices.Clone(a.round.carry)
@@ -87,4 +100,66 @@ func callsOf(messages []json.RawMessage) [][]string {
 // sameIDs reports whether a and b are the same, in whatever order.
 func sameIDs(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(id string) bool { return !slices.Contains(b, id) })
+}
+
+// restore gives messages what carries that are by who kept of them, and the client
+// did not send back: members of a message that made calls, and of the calls.
+func restore(who string, carries []Carry, messages []json.RawMessage) {
+	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.By != who || c.Message == nil })
+	if len(carries) == 0 {
+		return
+	}
+	for i, ids := range callsOf(messages) {
+		at := slices.IndexFunc(carries, func(c Carry) bool { return len(ids) > 0 && sameIDs(c.Calls, ids) })
+		if at < 0 {
+			continue
+		}
+		m, _ := jsonbody.ObjectIn(messages[i])
+		kept, _ := jsonbody.ObjectOf(carries[at].Message)
+		calls, _ := rawjson.Items(m["tool_calls"])
+		keptCalls, _ := rawjson.Items(kept["tool_calls"])
+		for j, v := range calls {
+			c, _ := jsonbody.ObjectIn(v)
+			for _, k := range keptCalls {
+				if o, _ := jsonbody.ObjectIn(k); string(o["id"]) == string(c["id"]) {
+					calls[j] = withMembers(c, o)
+				}
+			}
+		}
+		m["tool_calls"] = jsonbody.Array(calls)
+		messages[i] = withMembers(m, kept)
+	}
+}
+
+// withMembers is o with the members of kept that it does not have.
+func withMembers(o, kept jsonbody.Object) json.RawMessage {
+	for name, v := range kept {
+		if _, ok := o[name]; !ok {
+			o[name] = v
+		}
+	}
+	return o.Append(nil)
+}
+
+// standard are the members of a message that any provider knows.
+var standard = []string{"role", "content", "refusal", "name", "audio", "tool_calls", "tool_call_id", "function_call"}
+
+// plain returns a conversation's messages, items of an array, without what one
+// provider alone knows.
+func plain(messages []byte) []byte {
+	items, _ := rawjson.Items(append(append([]byte{'['}, messages...), ']'))
+	var b []byte
+	for _, v := range items {
+		m, _ := jsonbody.ObjectIn(v)
+		calls, _ := rawjson.Items(m["tool_calls"])
+		for i, v := range calls {
+			c, _ := jsonbody.ObjectIn(v)
+			calls[i] = c.Only("id", "type", "function", "custom").Append(nil)
+		}
+		if len(calls) > 0 {
+			m["tool_calls"] = jsonbody.Array(calls)
+		}
+		b = appendItem(b, m.Only(standard...).Append(nil))
+	}
+	return b
 }

@@ -128,6 +128,7 @@ func (a *Answer) take(w *workspace.Workspace, req *request, source Source) {
 	m := source.Manifest()
 	fresh := newConversation(req, a.talk.prompts, a.talk.indexes)
 	a.talk.fields, a.talk.tools, a.talk.choice = fresh.fields, fresh.tools, fresh.choice
+	a.talk.messages = plain(a.talk.messages)
 	a.workspace, a.source, a.manifest = w, source, m
 	a.most = req.maxTokens()
 	a.hideSecrets(w)

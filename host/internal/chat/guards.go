@@ -117,7 +117,7 @@ func (r *request) settle(w *workspace.Workspace) (lost []string) {
 		if said := r.fields[name]; said != nil && !bytes.Equal(bytes.TrimSpace(said), bytes.TrimSpace(v)) {
 			lost = append(lost, name)
 		}
-		if rawjson.IsNull(v) {
+		if rawjson.IsNull(v) && name != "stream_options" { // which plugins add where it is not null
 			delete(r.fields, name)
 		} else {
 			r.fields[name] = v

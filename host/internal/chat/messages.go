@@ -7,32 +7,19 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
-// assistantMessage is what the model said in a round that made calls.
-func assistantMessage(text []byte, calls []*call) []byte {
-	b := []byte(`{"role":"assistant","content":`)
-	if len(text) == 0 {
-		b = append(b, "null"...)
-	} else {
-		b = rawjson.AppendString(b, text)
-	}
-	b = append(b, `,"tool_calls":[`...)
+// assistantMessage is what the model said in a round that made calls, with all that
+// its provider said of it.
+func assistantMessage(text []byte, said *response.Said, calls []*call) []byte {
+	list := make([]response.ToolCall, len(calls))
 	for i, c := range calls {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"id":`...)
-		b = rawjson.AppendString(b, c.id)
-		b = append(b, `,"type":"function","function":{"name":`...)
-		b = rawjson.AppendString(b, c.name)
-		b = append(b, `,"arguments":`...)
-		b = rawjson.AppendString(b, sentArguments(c.arguments))
-		b = append(b, "}}"...)
+		list[i] = response.ToolCall{ID: c.id, Name: c.name, Arguments: string(sentArguments(c.arguments)), Members: c.members}
 	}
-	return append(b, "]}"...)
+	return response.AppendMessage(nil, text, said, list)
 }
 
 // sentArguments is what the provider is given back of a call's arguments. Some
@@ -160,7 +147,7 @@ func (a *Answer) reportBegin(calls []*call) {
 	}
 	if name := a.tools.reports.message; name != "" {
 		// Without the round's text: that went to the client as the answer's.
-		a.sink.Report(name, assistantMessage(nil, calls))
+		a.sink.Report(name, assistantMessage(nil, &a.round.said, calls))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -42,8 +42,8 @@ func (a *Answer) play(records []byte) error {
 // extraBehind cuts off an extra record that follows one with a delta of its
 // own, to go out in the same chunk.
 //
-// Behind the start of a tool call it is the call that the extra adds to, where
-// it says so: {"tool_calls":[{…}]}. What it says of a call of ours is nobody's.
+// Behind the start of a tool call it is what the call has beside its own members,
+// see [response.CallMembers].
 func extraBehind(k abi.RecordKind, rest []byte) (extra, after []byte) {
 	if k != abi.RecordText && k != abi.RecordReasoning && k != abi.RecordRefusal && k != abi.RecordToolStart {
 		return nil, rest
@@ -52,24 +52,13 @@ func extraBehind(k abi.RecordKind, rest []byte) (extra, after []byte) {
 	if err != nil || !ok || next.Kind != abi.RecordExtra || !checkExtra(next.Payload) {
 		return nil, rest
 	}
-	extra = next.Payload
-	if k == abi.RecordToolStart {
-		if extra = callExtra(extra); extra == nil {
-			return nil, rest
-		}
+	if k != abi.RecordToolStart {
+		return next.Payload, after
 	}
-	return extra, after
-}
-
-// callExtra returns the object that a checked extra adds to a tool call, nil
-// where it adds none.
-func callExtra(extra []byte) []byte {
-	o, _ := jsonbody.ObjectOf(extra)
-	items, _ := jsonbody.ArrayOf(o["tool_calls"])
-	if len(o) != 1 || len(items) != 1 || !checkExtra(items[0]) {
-		return nil
+	if index, members, ok := response.CallMembers(next.Payload); ok && index < 0 {
+		return members, after
 	}
-	return items[0]
+	return nil, rest
 }
 
 func (a *Answer) record(r abi.Record, extra []byte) error {
@@ -131,11 +120,26 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("extra that is not a JSON object: %w", abi.ErrMalformed)
 		}
-		if !a.members.holds(a.noKey, r.Payload) {
+		if index, members, ok := response.CallMembers(r.Payload); ok {
+			a.callMembers(index, members)
+		} else if !a.members.holds(a.noKey, r.Payload) {
+			rd.said.Add(r)
 			a.sink.Extra(r.Payload)
 		}
 	}
 	return nil
+}
+
+// callMembers takes members of the call at index that come behind its start.
+func (a *Answer) callMembers(index int, members []byte) {
+	if index < 0 || index >= len(a.round.calls) || len(members) == 0 || a.members.holds(a.noKey, members) {
+		return
+	}
+	c := &a.round.calls[index]
+	c.members = response.JoinMembers(c.members, members)
+	if c.client {
+		a.sink.ToolExtra(c.index, members)
+	}
 }
 
 // speak notes that the sink is given a part of the answer: no other workspace can
@@ -149,6 +153,9 @@ func (a *Answer) text(kind Kind, text, extra []byte) {
 	if a.members.holds(a.noKey, extra) {
 		extra = nil
 	}
+	if extra != nil {
+		a.round.said.Add(abi.Record{Kind: abi.RecordExtra, Payload: extra})
+	}
 	switch {
 	case len(text) > 0:
 		a.say(kind, text, extra)
@@ -161,6 +168,12 @@ func (a *Answer) text(kind Kind, text, extra []byte) {
 func (a *Answer) say(kind Kind, text, extra []byte) {
 	if kind == Content && a.outcome.FirstWord.IsZero() {
 		a.outcome.FirstWord = a.deps.Now()
+	}
+	switch kind { // without the key: reports show it
+	case Reasoning:
+		a.round.said.Add(abi.Record{Kind: abi.RecordReasoning, Payload: text})
+	case Refusal:
+		a.round.said.Add(abi.Record{Kind: abi.RecordRefusal, Payload: text})
 	}
 	a.sink.Text(kind, text, extra)
 }
@@ -198,13 +211,14 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 	if c.id == "" {
 		c.id = "call_" + randomID()
 	}
+	if a.members.holds(a.noKey, extra) {
+		extra = nil
+	}
+	c.members = extra
 	if c.client {
 		a.speak()
 		c.index = a.clients
 		a.clients++
-		if a.members.holds(a.noKey, extra) {
-			extra = nil
-		}
 		a.sink.ToolStart(c.id, c.name, extra)
 	}
 	rd.calls = append(rd.calls, c)

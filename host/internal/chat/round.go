@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/pattern"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/outbound"
@@ -44,6 +45,7 @@ type round struct {
 	pattern  pattern.Matcher // of events that need no call of decode
 	tells    bool            // the plugin told of one
 	text     []byte
+	said     response.Said // beside it
 	carry    []byte
 	calls    []call
 	finish   string
@@ -65,7 +67,8 @@ func (a *Answer) open() error {
 	if a.sink != nil {
 		a.sink.BeginRound()
 	}
-	*rd = round{state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
+	rd.said.Reset()
+	*rd = round{said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),
 		Options:  a.workspace.GuestOptions(a.manifest),

@@ -13,7 +13,8 @@ type call struct {
 	index     int    // client: its index in the chunks
 	arguments []byte // host: as far as they fit
 	tooLong   bool
-	scrub     secret.Stream // client: takes the secrets out of the arguments
+	members   json.RawMessage // beside those, from the provider: an object, or nothing
+	scrub     secret.Stream   // client: takes the secrets out of the arguments
 }
 
 // split returns the calls for the host, and how many are for the client.

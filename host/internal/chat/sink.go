@@ -32,6 +32,9 @@ type Sink interface {
 	ToolStart(id, name string, extra []byte)
 	// ToolArguments continues a call.
 	ToolArguments(call int, piece []byte)
+	// ToolExtra takes a checked object of members that a call has beside those of
+	// its start.
+	ToolExtra(call int, members []byte)
 	// Searching tells of a search before it begins.
 	Searching(index, query string)
 	// Searched tells of a search that has ended, in the order of the calls.
@@ -113,6 +116,9 @@ func (Discard) ToolStart(string, string, []byte) {}
 
 // ToolArguments implements [Sink].
 func (Discard) ToolArguments(int, []byte) {}
+
+// ToolExtra implements [Sink].
+func (Discard) ToolExtra(int, []byte) {}
 
 // Searching implements [Sink].
 func (Discard) Searching(string, string) {}

@@ -81,6 +81,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		}
 	}
 
+	restore(by(m, req.model), o.Carries, req.messages)
 	a := &Answer{
 		ctx:      ctx,
 		cancel:   cancel,

@@ -85,7 +85,7 @@ func (s *Server) keepReasoning(owner string, request *openai.ResponseRequest, w 
 		return
 	}
 	w.Sealed = func(c *chat.Carry) (sealed string, needed bool) {
-		needed = len(c.Bytes) > 0
+		needed = c.Needed()
 		if needed || request.Sealed {
 			sealed = s.sealCarry(owner, c)
 		}

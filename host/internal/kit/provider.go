@@ -59,6 +59,12 @@ func providerChecks() []check {
 			remedy: "With flag last and no finish seen before, write an error record: kind `upstream`, \"the response ended early\".",
 			run:    checkEmptyResponse,
 		},
+		{
+			name:   "rounds",
+			about:  "gives the provider back what it said in the round before, to the byte: reasoning, signatures, and members that no record knows, of the message and of its calls",
+			remedy: "Send on the members of an assistant's message and of its calls, and carry what they cannot hold: abi/README.md, section What reaches a plugin. What an API wants back is said by `back` of a case.",
+			run:    checkRounds,
+		},
 	}, append(purityChecks(), toughnessChecks()...)...)
 }
 

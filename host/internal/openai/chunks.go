@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
@@ -163,10 +164,7 @@ func (r *Chunks) begin() {
 // end appends extra, which is a checked object or nothing, and the chunk's
 // end. What was appended last is a field, without a comma.
 func (r *Chunks) end(extra []byte) {
-	if inner := inside(extra); len(inner) > 0 {
-		r.out = append(r.out, ',')
-		r.out = appendLine(r.out, inner)
-	}
+	r.out = appendInside(r.out, extra)
 	r.close()
 }
 
@@ -246,13 +244,29 @@ func (r *Chunks) ToolStart(id, name string, extra []byte) {
 	r.out = rawjson.AppendString(r.out, id)
 	r.out = append(r.out, `,"type":"function","function":{"name":`...)
 	r.out = rawjson.AppendString(r.out, name)
-	r.out = append(r.out, `,"arguments":""}`...)
-	if inner := inside(extra); len(inner) > 0 {
-		r.out = append(r.out, ',')
-		r.out = appendLine(r.out, inner)
-	}
+	function, others := response.CutFunction(extra)
+	r.out = appendInside(append(r.out, `,"arguments":""`...), function)
+	r.out = appendInside(append(r.out, '}'), others)
 	r.out = append(r.out, "}]"...)
 	r.end(nil)
+}
+
+// ToolExtra implements [chat.Sink].
+func (r *Chunks) ToolExtra(call int, members []byte) {
+	r.begin()
+	r.out = append(r.out, `"tool_calls":[{"index":`...)
+	r.out = strconv.AppendInt(r.out, int64(r.indexes[call]), 10)
+	r.out = appendInside(r.out, members)
+	r.out = append(r.out, "}]"...)
+	r.end(nil)
+}
+
+// appendInside appends the members of a checked object, or of nothing, behind others.
+func appendInside(b, object []byte) []byte {
+	if inner := inside(object); len(inner) > 0 {
+		b = appendLine(append(b, ','), inner)
+	}
+	return b
 }
 
 // ToolArguments implements [chat.Sink].

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -18,18 +19,19 @@ const maxWhole = 32 << 20
 type Completion struct {
 	chat.Discard
 
-	id      string
-	created int64
-	model   string
-	fields  object    // of the chunks, the last of each
-	pending object    // of the next delta's choice
-	choice  object    // of the choice
-	texts   [3][]byte // by kind
-	extra   map[string]*merged
-	calls   []*call
-	finish  *chat.Finish
-	size    int
-	pieces  int
+	id       string
+	created  int64
+	model    string
+	fields   object // of the chunks, the last of each
+	pending  object // of the next delta's choice
+	choice   object // of the choice
+	logprobs response.Joined
+	texts    [3][]byte // by kind
+	extra    map[string]*response.Joined
+	calls    []*call
+	finish   *chat.Finish
+	size     int
+	pieces   int
 }
 
 var _ chat.Sink = (*Completion)(nil)
@@ -38,7 +40,7 @@ var _ chat.Sink = (*Completion)(nil)
 type call struct {
 	id, name  string
 	arguments []byte
-	extra     object
+	extra     json.RawMessage // an object of its other members, or nothing
 }
 
 // NewCompletion returns one without a text.
@@ -86,7 +88,8 @@ func (c *Completion) add(size int) {
 			c.choice = object{}
 		}
 		if name == "logprobs" {
-			v = joinLogprobs(c.choice[name], v)
+			c.logprobs.Add("", v)
+			continue
 		}
 		c.choice[name] = v
 	}
@@ -137,49 +140,33 @@ func (c *Completion) members(object []byte) {
 			text, _ := rawjson.String(m.Value)
 			kind := textKinds[name]
 			c.texts[kind] = append(c.texts[kind], text...)
-		case "tool_calls":
-			items, _ := rawjson.Items(m.Value)
-			for _, item := range items {
-				c.callMembers(item)
-			}
+		case "tool_calls": // are told of by themselves
 		default:
 			if rawjson.IsAbsent(m.Value) {
 				continue
 			}
 			if c.extra == nil {
-				c.extra = map[string]*merged{}
+				c.extra = map[string]*response.Joined{}
 			}
 			if c.extra[name] == nil {
-				c.extra[name] = &merged{}
+				c.extra[name] = &response.Joined{}
 			}
-			c.extra[name].add(appendLine(nil, m.Value))
-		}
-	}
-}
-
-// callMembers takes the other members of the call that item names by its index.
-func (c *Completion) callMembers(item json.RawMessage) {
-	o, _ := objectIn(item)
-	i, err := strconv.Atoi(string(o["index"]))
-	if err != nil || i < 0 || i >= len(c.calls) {
-		return
-	}
-	for name, v := range o {
-		if !slices.Contains([]string{"index", "id", "type", "function"}, name) {
-			c.calls[i].extra[name] = appendLine(nil, v)
+			c.extra[name].Add(name, appendLine(nil, m.Value))
 		}
 	}
 }
 
 // ToolStart implements [chat.Sink].
 func (c *Completion) ToolStart(id, name string, extra []byte) {
-	k := &call{id: id, name: name, extra: object{}}
-	o, _ := objectIn(extra)
-	for name, v := range o {
-		k.extra[name] = appendLine(nil, v)
-	}
-	c.calls = append(c.calls, k)
-	c.add(len(id) + len(name) + len(extra))
+	c.calls = append(c.calls, &call{id: id, name: name})
+	c.ToolExtra(len(c.calls)-1, extra)
+	c.size += len(id) + len(name)
+}
+
+// ToolExtra implements [chat.Sink].
+func (c *Completion) ToolExtra(call int, members []byte) {
+	c.calls[call].extra = response.JoinMembers(c.calls[call].extra, appendLine(nil, members))
+	c.add(len(members))
 }
 
 // ToolArguments implements [chat.Sink].
@@ -231,9 +218,9 @@ func (c *Completion) Body() []byte {
 	}
 	b = c.appendExtra(b, f)
 	b = c.appendCalls(b)
-	b = append(append(b, `},"logprobs":`...), orJSON(c.choice["logprobs"], "null")...)
+	b = append(append(b, `},"logprobs":`...), orJSON(c.logprobs.Append(nil), "null")...)
 	b = rawjson.AppendString(append(b, `,"finish_reason":`...), f.Reason)
-	b = appendFields(b, c.choice, "index", "logprobs", "finish_reason")
+	b = appendFields(b, c.choice, "index", "finish_reason")
 	b = appendUsage(append(b, `}],"usage":`...), f)
 	b = append(append(b, `,"service_tier":`...), orJSON(c.fields["service_tier"], `"default"`)...)
 	b = append(append(b, `,"system_fingerprint":`...), orJSON(c.fields["system_fingerprint"], "null")...)
@@ -245,13 +232,13 @@ func (c *Completion) Body() []byte {
 func (c *Completion) appendExtra(b []byte, f *chat.Finish) []byte {
 	extra := object{"annotations": json.RawMessage("[]")}
 	for name, m := range c.extra {
-		extra[name] = m.value()
+		extra[name] = m.Append(nil)
 	}
 	if len(f.Citations) > 0 {
-		all := &merged{}
-		all.add(extra["annotations"])
-		all.add(appendCitations(nil, f.Citations))
-		extra["annotations"] = all.value()
+		var all response.Joined
+		all.Add("", extra["annotations"])
+		all.Add("", appendCitations(nil, f.Citations))
+		extra["annotations"] = all.Append(nil)
 	}
 	if text := c.texts[chat.Reasoning]; len(text) > 0 {
 		extra["reasoning_content"] = rawjson.AppendString(nil, text)
@@ -272,7 +259,9 @@ func (c *Completion) appendCalls(b []byte) []byte {
 		b = rawjson.AppendString(append(b, `{"id":`...), k.id)
 		b = rawjson.AppendString(append(b, `,"type":"function","function":{"name":`...), k.name)
 		b = rawjson.AppendString(append(b, `,"arguments":`...), wholeArguments(k.arguments))
-		b = append(appendFields(append(b, '}'), k.extra), '}')
+		function, others := response.CutFunction(k.extra)
+		b = appendInside(append(appendInside(b, function), '}'), others)
+		b = append(b, '}')
 	}
 	return append(b, ']')
 }

@@ -27,7 +27,7 @@ func (a *azure) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 			return provider.HTTPRequest{}, err
 		}
 	}
-	body := a.Body(r.Chat)
+	body := a.Body(r)
 	f := t.family
 	if !f.Known() { // the deployment decides what runs, whatever the request says
 		f = openai.FamilyOf(body.Get("model").String())

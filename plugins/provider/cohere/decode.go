@@ -15,8 +15,13 @@ type state struct {
 	index     int64 // of the last one, as the API counts
 	open      bool
 	arguments bool // it has some
+	thought   bool // there was reasoning that is no plan
 	done      bool
 }
+
+// thoughtMark, carried, says that a round's reasoning is not its plan alone. The plan
+// is carried itself.
+const thoughtMark = 0
 
 var errEarly = errors.New("the response ended early")
 
@@ -43,7 +48,12 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 		out.Response(v.Get("id").String(), "")
 	case "content-start", "content-delta":
 		content := message.Get("content")
-		c.emit(out.Reasoning, abi.RecordReasoning, content.Get("thinking"))
+		thinking := content.Get("thinking")
+		if !s.thought && thinking.Kind() == rawjson.String && len(thinking) > 2 {
+			s.thought = true
+			out.Carry([]byte{thoughtMark})
+		}
+		c.emit(out.Reasoning, abi.RecordReasoning, thinking)
 		c.emit(out.Text, abi.RecordText, content.Get("text"))
 		c.emit(out.Text, abi.RecordText, content) // some servers of the same API write a text
 	case "tool-plan-delta":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/parley-search/parley/sdk/openai"
@@ -86,7 +87,7 @@ func appendMessage(b []byte, role, text string) []byte {
 }
 
 // appendCalls appends an assistant's message with calls. Content and plan are not
-// both taken.
+// both taken; what the model thought is content.
 func (c *conversation) appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
 	b = append(b, `{"role":"assistant","tool_calls":[`...)
 	for it, i := m.Get("tool_calls").Items(), 0; it.Next(); i++ {
@@ -103,6 +104,11 @@ func (c *conversation) appendCalls(b []byte, m rawjson.Value, plan []byte) []byt
 		b = append(append(append(b, `,"arguments":`...), arguments...), "}}"...)
 	}
 	b = append(b, ']')
+	thought := bytes.IndexByte(plan, thoughtMark) >= 0
+	plan = bytes.ReplaceAll(plan, []byte{thoughtMark}, nil)
+	if thought && len(plan) == 0 {
+		return appendThinking(b, m)
+	}
 	if len(plan) == 0 {
 		plan = []byte(openai.ContentText(m.Get("content")))
 	}
@@ -110,4 +116,13 @@ func (c *conversation) appendCalls(b []byte, m rawjson.Value, plan []byte) []byt
 		b = rawjson.AppendString(append(b, `,"tool_plan":`...), plan)
 	}
 	return b
+}
+
+// appendThinking appends content: what the model thought, and what it said.
+func appendThinking(b []byte, m rawjson.Value) []byte {
+	b = append(append(append(b, `,"content":[{"type":"thinking","thinking":`...), rawjson.Quote(m.Get("reasoning_content").String())...), '}')
+	if text := openai.ContentText(m.Get("content")); text != "" {
+		b = append(rawjson.AppendString(append(b, `,{"type":"text","text":`...), text), '}')
+	}
+	return append(b, ']')
 }

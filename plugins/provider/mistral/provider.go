@@ -19,7 +19,7 @@ type mistral struct {
 }
 
 func (m *mistral) Encode(r *provider.Request) (provider.HTTPRequest, error) {
-	body := keepTaken(m.Body(r.Chat))
+	body := keepTaken(m.Body(r))
 	body.Rename("max_completion_tokens", "max_tokens")
 	body.Rename("seed", "random_seed")
 	messages, err := m.conversation.rewrite(body.Get("messages"))

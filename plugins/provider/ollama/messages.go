@@ -33,6 +33,9 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 			b = beginMessage(b, "user", text)
 		case "assistant":
 			b = beginMessage(b, "assistant", text+it.Value.Get("refusal").String())
+			if thinking := it.Value.Get("reasoning_content"); thinking.Kind() == rawjson.String {
+				b = append(append(b, `,"thinking":`...), thinking...)
+			}
 			b = c.calls(b, members[2])
 		case "tool":
 			b = beginMessage(b, "tool", text)

@@ -17,12 +17,13 @@ type openAI struct {
 
 func (o *openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	base := r.Settings.BaseURL
-	body := o.Body(r.Chat)
+	body := o.Body(r)
 	if base == "" {
 		base = defaultBase
+	}
+	if options := rawjson.EditOf(body.Get("stream_options")); base == defaultBase && len(options) > 0 {
 		// The padding of each event against guesses by length doubles the
 		// bytes; between host and provider TLS is all there is to guess from.
-		options := rawjson.EditOf(body.Get("stream_options"))
 		options.Set("include_obfuscation", rawjson.Value("false"))
 		body.Set("stream_options", options.Value())
 	}

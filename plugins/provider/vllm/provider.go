@@ -17,7 +17,7 @@ func (v *vLLM) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	body := v.Body(r.Chat)
+	body := v.Body(r)
 	body.Set("messages", openai.SystemFirst(body.Get("messages")))
 	return v.Request(base, r.Settings, body), nil
 }

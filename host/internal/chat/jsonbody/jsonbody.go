@@ -44,6 +44,28 @@ func (o Object) Append(b []byte) []byte {
 	return append(b, '}')
 }
 
+// Only is o without members of other names.
+func (o Object) Only(names ...string) Object {
+	for name := range o {
+		if !slices.Contains(names, name) {
+			delete(o, name)
+		}
+	}
+	return o
+}
+
+// Array is the JSON array of items.
+func Array(items []json.RawMessage) json.RawMessage {
+	b := json.RawMessage{'['}
+	for i, v := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
 // ObjectIn is [ObjectOf] for a value of a document that was checked.
 func ObjectIn(v []byte) (o Object, ok bool) {
 	m, ok := rawjson.MembersOf(v)

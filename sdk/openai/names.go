@@ -1,0 +1,98 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// The host gives back what a model reasoned as reasoning_content of its message. A
+// server wants it under the name that it gave it, and may refuse any other. So where
+// that is another one, decode carries the name to the rounds to come.
+
+// The names, as they are carried, by what the text was found to be.
+var reasoningNames = [...]string{
+	textReasoning: "reasoning_content;", textReasoningShort: "reasoning;", textThinking: "thinking;",
+}
+
+// called notes that there was reasoning of a kind.
+func (s *State) called(what uint8, out *provider.Out) {
+	bit := uint8(1) << what
+	if s.Names&bit != 0 || what == textRefusal {
+		return
+	}
+	if s.Names == 0 && what == textReasoning { // what the host calls it, too
+		s.Names = bit
+		return
+	}
+	if s.Names == 1<<textReasoning {
+		out.Carry([]byte(reasoningNames[textReasoning]))
+	}
+	s.Names |= bit
+	out.Carry([]byte(reasoningNames[what]))
+}
+
+// renameReasoning returns messages with the reasoning of earlier rounds under the
+// names that the server gave it. carry is that of a [provider.Request].
+func renameReasoning(messages rawjson.Value, carry [][]byte) rawjson.Value {
+	calling := 0
+	for it := messages.Items(); it.Next(); {
+		if !it.Value.Get("tool_calls").Empty() {
+			calling++
+		}
+	}
+	b := append(make([]byte, 0, len(messages)+64), '[')
+	at := len(carry) - calling
+	for it := messages.Items(); it.Next(); {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		m := it.Value
+		if !m.Get("tool_calls").Empty() {
+			if at >= 0 && len(carry[at]) > 0 {
+				m = nameReasoning(m, string(carry[at]))
+			}
+			at++
+		}
+		b = append(b, m...)
+	}
+	return append(b, ']')
+}
+
+// nameReasoning gives the reasoning of a message its names.
+func nameReasoning(message rawjson.Value, names string) rawjson.Value {
+	m := rawjson.EditOf(message)
+	text := m.Get("reasoning_content")
+	if text.Kind() != rawjson.String {
+		return message
+	}
+	kept := false
+	for name := range strings.SplitSeq(names, ";") {
+		switch name {
+		case "reasoning_content":
+			kept = true
+		case "reasoning":
+			m.Set(name, text)
+		case "thinking":
+			m.Set("content", withThinking(text, m.Get("content")))
+		}
+	}
+	if !kept {
+		m.Drop("reasoning_content")
+	}
+	return m.Value()
+}
+
+// withThinking returns content as a list of parts, with one of reasoning in front.
+func withThinking(text, content rawjson.Value) rawjson.Value {
+	b := append([]byte(`[{"type":"thinking","thinking":[{"type":"text","text":`), text...)
+	b = append(b, "}]}"...)
+	if content.Kind() == rawjson.String && len(content) > 2 {
+		b = append(append(append(b, `,{"type":"text","text":`...), content...), '}')
+	}
+	for it := content.Items(); it.Next(); {
+		b = append(append(b, ','), it.Value...)
+	}
+	return append(b, ']')
+}
