@@ -156,6 +156,13 @@ func (d *Deployment) Remove(ctx context.Context, reference string) (*PluginChang
 // List checks all that is pinned, or lies there unpinned.
 func (d *Deployment) List() ([]PluginItem, error) { return d.installer.Dir.List(d.installer.Embedded) }
 
+// CheckLock says that there is no lock, which is no lock that pins nothing; nil: there is
+// one.
+func (d *Deployment) CheckLock() error {
+	_, err := d.installer.Dir.ReadLockText()
+	return err
+}
+
 // Diff compares two plugins, each a pinned one (NAME, for the version in use,
 // or NAME@VERSION) or FILE-or-URL[@sha256].
 func (d *Deployment) Diff(ctx context.Context, before, after string) (*PluginDiff, error) {

@@ -96,6 +96,7 @@ type Host struct {
 	metrics  *metrics.Registry
 	figures  *figures.Figures
 	applying sync.Mutex // one change of the plugins at a time
+	locked   locked
 	search   *search.Service
 	federate *federate.Service // of search and other hosts
 	tasks    *task.Queue
@@ -186,7 +187,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,
 		Chat: h.chat, Search: h.search, Federate: h.federate, Files: h.openFiles(c, o),
 		Tasks: h.tasks, Exports: h.exports, Network: remotes, Webhooks: h.webhooks,
-		Plugins: h.pluginStatus, PluginProblems: h.pluginProblems, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
+		Plugins: h.pluginStatus, PluginProblems: h.pluginProblems, LockProblem: func() bool { return h.locked.problem.Load() != nil }, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
 		Log: h.log, Logs: o.Logs, Tracer: tracer, Metrics: h.metrics.Render, Served: h.figures.Served,
 		Telemetry: engine, Usage: h.usageRoutes(c),
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },

@@ -86,6 +86,9 @@ func (h *Host) pluginProblems() []string {
 	if err := h.sandbox.CacheProblem(); err != nil {
 		problems = append(problems, fmt.Sprintf("compiled plugins are not kept, so that each start compiles them anew: %v", err))
 	}
+	if p := h.locked.problem.Load(); p != nil {
+		problems = append(problems, *p)
+	}
 	return problems
 }
 
@@ -151,7 +154,7 @@ func (h *Host) openPlugins(c config.Config, o Options) error {
 	}
 	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Isolation: plugin.Isolation(c.PluginIsolation), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
 	h.onClose("plugins", h.plugins.Close)
-	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins) })
+	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins, h.locked.problem.Load() != nil) })
 	return h.startPlugins()
 }
 

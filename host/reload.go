@@ -35,7 +35,7 @@ func (h *Host) reload(ctx context.Context) (plugin.Applied, error) {
 func (h *Host) applyPlugins(ctx context.Context) (plugin.Applied, error) {
 	h.applying.Lock()
 	defer h.applying.Unlock()
-	plan, err := planPlugins(h.config, h.modules)
+	plan, err := h.planPlugins()
 	if err != nil {
 		return plugin.Applied{}, err
 	}
@@ -62,7 +62,7 @@ func (h *Host) startPlugins() error {
 		h.notWatched(err)
 	}
 	h.applying.Lock()
-	plan, err := planPlugins(h.config, h.modules)
+	plan, err := h.planPlugins()
 	h.plugins.Expect()
 	working, stop := context.WithCancel(context.Background())
 	loading, stopLoading := context.WithCancel(working)

@@ -25,6 +25,7 @@ func pluginInstallCommand() *cobra.Command {
 			"first of its name, or newer than the version in use and allowed by its constraint; otherwise it is pinned next to that one.\n" +
 			"A version that asks for more than the one in use is kept only with --grant, or your confirmation at the terminal. One whose source the plugin\n" +
 			"of another name answers takes its place only with --take-source, or a yes; --beside leaves the source where it is.\n" +
+			"Where plugins lie without a plugins.lock, which may be lost, nothing is installed but with --new-lock.\n" +
 			"A running host notices the change; --wait returns once it serves the version, or says why it does not.\n" +
 			"A reference is oci://HOST/REPOSITORY[:TAG][@sha256:DIGEST], with the login of docker's configuration (see `parley plugin push`), or\n" +
 			"oci-layout://FOLDER:TAG[@sha256:DIGEST]. The digest is that of the manifest; without tag and digest the newest version is taken.\n" +
@@ -65,6 +66,7 @@ func pluginInstallCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&wishes.Grant, "grant", false, grantUsage)
 	cmd.Flags().BoolVar(&wishes.TakeSource, "take-source", false, takeUsage)
 	cmd.Flags().BoolVar(&wishes.Beside, "beside", false, "pin it beside what is in use, for workspaces that name it or its version")
+	cmd.Flags().BoolVar(&wishes.NewLock, "new-lock", false, "begin a plugins.lock where there is none and other plugins lie in the directory: it pins none of those")
 	cmd.Flags().BoolVar(&wait, "wait", false, "return when the running host serves the version, or say why it does not")
 	cmd.Flags().String("http-addr", "", "with --wait: address of the running host (default that of the configuration)")
 	cmd.Flags().String("master-key", "", "with --wait: the running host's master key")

@@ -16,7 +16,7 @@ func pluginVerifyCommand() *cobra.Command {
 		Use:   "verify",
 		Short: "Check every pinned plugin against the lock",
 		Long: "Check the file of every pinned version against plugins.lock: hash, name, version, ABI, grants and, where --plugin-public-key is set, its\n" +
-			"signature. Prints a line for each; the exit code is 1 if one differs. Files that are not pinned are listed and do not count as failures:\n" +
+			"signature. Prints a line for each; the exit code is 1 if one differs, or there is no plugins.lock. Files that are not pinned are listed and do not count as failures:\n" +
 			"a host does not run them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,8 +28,12 @@ func pluginVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			unlocked := d.CheckLock()
 			if err := cli.PrintResult(cmd, items, func(out io.Writer) error { return printVerified(out, items) }); err != nil {
 				return err
+			}
+			if unlocked != nil {
+				return unlocked
 			}
 			bad := 0
 			for _, i := range items {

@@ -59,6 +59,7 @@ type InstallOptions struct {
 	Grant      bool // accept grants that are wider than those of the version in use
 	TakeSource bool // answer the source in place of the plugin of another name
 	Beside     bool // leave the version in use as it is, and the source where it is
+	NewLock    bool // write the first lock of a directory that has modules already
 	// Reference is NAME[@CONSTRAINT] where the module was found by that: it has to be
 	// such a plugin, and the constraint bounds later updates. Empty: it was not.
 	Reference string
@@ -112,6 +113,9 @@ func (in *Installer) Install(ctx context.Context, f *Fetched, o InstallOptions) 
 		return nil, err
 	}
 	defer w.close()
+	if err := in.Dir.checkNewLock(m.Name, m.Version, o); err != nil {
+		return nil, fmt.Errorf("install %s: %w", from, err)
+	}
 	lock, _, err := in.Dir.load(in.Embedded)
 	if err != nil {
 		return nil, err

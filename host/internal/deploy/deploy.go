@@ -30,6 +30,9 @@ type Dir struct {
 	// Registry is what the repositories of plugins that are named alone begin with,
 	// such as oci://registry.example.com/parley; empty: they have none.
 	Registry string
+	// Lock is a lock to go by in place of the file's, see [Dir.ReadLockText]; nil: the
+	// file's.
+	Lock []byte
 	// Node: it is a node of a cluster that changes the directory, not a command.
 	Node bool
 }
@@ -38,6 +41,7 @@ type Dir struct {
 var (
 	ErrUnlisted = errors.New("it is not in " + LockFile)
 	ErrMissing  = errors.New("the file is missing")
+	ErrNoLock   = errors.New("there is no " + LockFile)
 )
 
 // file is where a version lies.
@@ -136,6 +140,12 @@ func (d Dir) modules() ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// HasModules reports whether modules lie in d.
+func (d Dir) HasModules() bool {
+	files, err := d.modules()
+	return err == nil && len(files) > 0
 }
 
 // open reads file and its manifest, whatever the lock says.

@@ -101,11 +101,29 @@ func (g Grants) IsZero() bool { return len(g.HTTP)+len(g.Secrets)+len(g.Auth) ==
 
 // ReadLock returns the lock of dir, an empty one where there is none. An error
 // about its text names line and column.
-func ReadLock(dir string) (*Lock, error) {
-	file := filepath.Join(dir, LockFile)
+func ReadLock(dir string) (*Lock, error) { return Dir{Path: dir}.readLock() }
+
+// readLock returns d's lock, an empty one where there is none.
+func (d Dir) readLock() (*Lock, error) {
+	b := d.Lock
+	if b == nil {
+		var err error
+		if b, err = d.ReadLockText(); errors.Is(err, ErrNoLock) {
+			return &Lock{Format: lockFormat, Sources: map[string]string{}, Plugins: map[string]*Entry{}}, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return parseLock(filepath.Join(d.Path, LockFile), b)
+}
+
+// ReadLockText returns what the file of d's lock holds, whatever that is. An error is
+// [ErrNoLock] where there is none, or no directory: that says nothing of what was pinned.
+func (d Dir) ReadLockText() ([]byte, error) {
+	file := filepath.Join(d.Path, LockFile)
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Lock{Format: lockFormat, Sources: map[string]string{}, Plugins: map[string]*Entry{}}, nil
+		return nil, fmt.Errorf("read plugin lock: %w in %s", ErrNoLock, d.Path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read plugin lock: %w", err)
@@ -118,7 +136,26 @@ func ReadLock(dir string) (*Lock, error) {
 	if len(b) > maxLock {
 		return nil, fmt.Errorf("read plugin lock: %s is over %d KiB: take the last good one from version control", file, maxLock>>10)
 	}
-	return parseLock(file, b)
+	return b, nil
+}
+
+// checkNewLock refuses to write the first lock where other modules than those of the plugin
+// name lie without one: they may have been pinned by a lock that is gone, and would be
+// no more.
+func (d Dir) checkNewLock(name, version string, o InstallOptions) error {
+	if _, err := d.ReadLockText(); o.NewLock || !errors.Is(err, ErrNoLock) {
+		return nil // what else is wrong with it, whoever reads it says
+	}
+	files, err := d.modules()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if _, m, err := open(file); file != d.file(name, version) && (err != nil || m.Name != name) {
+			return fmt.Errorf("%w in %s, where %s lies: put the lock back, as from version control, or begin a new one, which pins none of the modules that are there, by --new-lock", ErrNoLock, d.Path, filepath.Base(file))
+		}
+	}
+	return nil
 }
 
 // text is how a lock is written: the same lock always alike, a line for each

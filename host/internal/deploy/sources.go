@@ -77,7 +77,7 @@ func (d Dir) offered(lock *Lock) map[string][]string {
 // so each stays with the plugin that answers it alone. Of several, the one that
 // the binary carries under the same name has it, else none; warnings say so.
 func (d Dir) load(embedded [][]byte) (lock *Lock, warnings []error, err error) {
-	if lock, err = ReadLock(d.Path); err != nil {
+	if lock, err = d.readLock(); err != nil {
 		return nil, nil, err
 	}
 	own := carried(embedded)

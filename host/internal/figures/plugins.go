@@ -19,9 +19,10 @@ type pluginFigures struct {
 	faults                           map[string]float64
 }
 
-// Plugins is what GET /metrics has of plugins. Its labels are names of
+// Plugins is what GET /metrics has of plugins; noLock: the host goes by a lock of before.
+// Its labels are names of
 // the deployment's own, never anything of a request.
-func Plugins(plugins *plugin.Set) []metrics.Family {
+func Plugins(plugins *plugin.Set, noLock bool) []metrics.Family {
 	var order []*pluginFigures
 	byName := map[string]*pluginFigures{}
 	for _, p := range plugins.Running() {
@@ -59,6 +60,10 @@ func Plugins(plugins *plugin.Set) []metrics.Family {
 		}
 		return out
 	}
+	lock := 0.0
+	if noLock {
+		lock = 1
+	}
 	faults := metrics.Family{
 		Name: "parley_plugin_faults_total", Help: "What went wrong in calls and starts of a plugin, by kind.", Labels: []string{"plugin", "version", "fault"},
 	}
@@ -88,6 +93,7 @@ func Plugins(plugins *plugin.Set) []metrics.Family {
 		family("reset_pages_total", "Pages of memory that resets put back.", metrics.Counter, func(f *pluginFigures) float64 { return f.resetPages }),
 		family("renewals_total", "Instances of a plugin that were replaced between two answers, since they could not be reset.", metrics.Counter, func(f *pluginFigures) float64 { return f.renewals }),
 		swapMetrics(plugins),
+		{Name: "parley_plugin_lock_problem", Help: "1 while plugins.lock cannot be read or is gone: what was pinned before goes on.", Kind: metrics.Gauge, Samples: []metrics.Sample{{Value: lock}}},
 		{Name: "parley_plugins_refused", Help: "Modules that the last look at the plugin directory refused.", Kind: metrics.Gauge, Samples: []metrics.Sample{{Value: float64(len(plugins.Refused()))}}},
 	}
 }

@@ -46,7 +46,7 @@ import (
 	"github.com/parley-search/parley/host/internal/webhook"
 )
 
-// Deps is what a [Server] works with. All fields but Files, Plugins, PluginProblems, Reload, PluginInstaller,
+// Deps is what a [Server] works with. All fields but Files, Plugins, PluginProblems, LockProblem, Reload, PluginInstaller,
 // Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, Sealer, TLS and Site are
 // required.
 type Deps struct {
@@ -83,6 +83,8 @@ type Deps struct {
 	Reload func(context.Context) (pluginapi.Reloaded, error)
 	// PluginProblems are what is wrong with the deployment of plugins as a whole; nil: nothing.
 	PluginProblems func() []string
+	// LockProblem reports whether the plugins' lock cannot be read; nil: it can.
+	LockProblem func() bool
 	// PluginInstaller does what clients say of plugins; nil: they may not.
 	PluginInstaller pluginapi.Installer
 	// Metrics writes the figures of GET /metrics, in the text form that

@@ -41,9 +41,14 @@ func (s *Server) ready(r *call) error {
 	if err := s.inStep(); err != nil {
 		return err
 	}
-	return r.OK(struct {
-		Status string `json:"status"`
-	}{"ready"})
+	ready := struct {
+		Status  string `json:"status"`
+		Problem string `json:"problem,omitempty"`
+	}{Status: "ready"}
+	if s.LockProblem != nil && s.LockProblem() {
+		ready.Problem = "plugins.lock cannot be read, or is gone: the host goes by the one that it read last"
+	}
+	return r.OK(ready)
 }
 
 // loading reports whether plugins are still to come.
