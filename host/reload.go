@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"syscall"
 
 	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/deploy"
@@ -57,7 +60,7 @@ func (h *Host) apply(ctx context.Context, plan plugin.Plan) (plugin.Applied, err
 // it. The error says that nobody can tell what is to run.
 func (h *Host) startPlugins() error {
 	// Watched first, so that nothing that comes meanwhile is missed.
-	folder, err := watch.Open(h.config.PluginDir, watch.Options{Failed: h.notWatched})
+	folder, err := watch.Open(h.config.PluginDir, watch.Options{Failed: h.notWatched, Soon: func(name string) bool { return name == deploy.LockFile }})
 	if err != nil {
 		h.notWatched(err)
 	}
@@ -78,7 +81,10 @@ func (h *Host) startPlugins() error {
 		h.applying.Unlock()
 		if folder != nil {
 			contain.Keep(working, func(ctx context.Context) {
-				folder.Run(ctx, decides, func() { _ = h.Reload(ctx) }) // which logs its error
+				folder.Run(ctx, decides, func() (again bool) {
+					done, err := h.reload(ctx) // which logs its error
+					return isOfSystem(err) || slices.ContainsFunc(done.Refused, func(r plugin.Refused) bool { return isOfSystem(r.Err) })
+				})
 			}, h.failed)
 		}
 	}()
@@ -107,6 +113,13 @@ func (h *Host) loadFirst(ctx context.Context, plan plugin.Plan) {
 	}
 	// The modules were read, metered and decoded: none of that is wanted again.
 	debug.FreeOSMemory()
+}
+
+// isOfSystem reports whether err is what the system said, of a file or a disk: it may pass by
+// itself.
+func isOfSystem(err error) bool {
+	_, ok := errors.AsType[syscall.Errno](err)
+	return ok && !errors.Is(err, fs.ErrNotExist)
 }
 
 func (h *Host) notWatched(err error) {
