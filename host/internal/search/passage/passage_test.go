@@ -3,9 +3,12 @@ package passage
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,7 +46,7 @@ func TestSplit(t *testing.T) {
 	for _, tt := range tests {
 		parts := Split(tt.text, 1200)
 		if len(parts) != len(tt.want) {
-			t.Errorf("%s: %d parts %q, want %d", tt.name, len(parts), parts, len(tt.want))
+			t.Errorf("%s: %d parts %+v, want %d", tt.name, len(parts), parts, len(tt.want))
 			continue
 		}
 		for i, p := range parts {
@@ -66,6 +69,49 @@ func TestSplitKeepsTableRowsAndCodeWhole(t *testing.T) {
 				t.Errorf("a row was cut: %q", l)
 			}
 		}
+	}
+}
+
+// Every word of a text is in the headings or the text of a part, and each part can be read alone.
+func TestSplitKeepsAllAndEachCanBeReadAlone(t *testing.T) {
+	para := strings.Repeat("Words of a paragraph. ", 20)
+	row := "| " + strings.Repeat("cell ", 30) + "|\n"
+	for _, tt := range []struct {
+		name, text string
+		want       []string // each in the text of a part
+	}{
+		{"headings without text", "# P\n" + para + "\n## Parameters\n## Returns\n\n### Errors\n", []string{"Parameters", "Returns > Errors"}},
+		{"a page of headings", "## One\n### Two\n## Three\n", []string{"Two\n\nThree"}},
+		{"a section joins with its path", "# P\n## A\n### B\nSome words.\n## C\n### D\nshort\n", []string{"C > D\nshort"}},
+		{"a hash at the end of a name", "# P\n## What about C#\n" + para, nil},
+		{"a table that is cut", "The prices:\n\n| name | price |\n|---|---|\n" + strings.Repeat(row, 20), []string{"The prices:\n\n| name | price |\n|---|---|\n| cell", "| name | price |\n|---|---|\n| cell"}},
+		{"code that is cut", "Run this:\n\n```go x\n" + strings.Repeat("a line of code\n\n", 60) + "```", []string{"Run this:\n\n```go x\na line", "```go x" + GoesOn + "\na line"}},
+		{"a list that is cut", "You need:\n\n" + strings.Repeat("- an item of the list\n", 60), []string{"You need:\n\n- an item", "You need:\n- an item"}},
+		{"a line that announces", para + "\n\nWhat does it cost?\n\n" + para, []string{"What does it cost?\n\nWords"}},
+		{"a fence within a fence", "````md\n```\n# x\n```\n````\n\n# After\n\ntext", []string{"# x"}},
+		{"capitals in a list", "Shopping\n\nBREAD\nMILK\n", []string{"BREAD\nMILK"}},
+		{"a heading that is too long", "# " + strings.Repeat("long ", 100), []string{"# long"}},
+	} {
+		parts := Split(tt.text, 600)
+		if lost := lostWords(tt.text, parts); lost != "" {
+			t.Errorf("%s: the word %q is lost: %+v", tt.name, lost, parts)
+		}
+		for _, w := range tt.want {
+			if !slices.ContainsFunc(parts, func(p Part) bool { return strings.Contains(p.Text, w) }) {
+				t.Errorf("%s: no part has %q: %#v", tt.name, w, parts)
+			}
+		}
+		for _, p := range parts {
+			if len(p.Text) > 600 || strings.Count(p.Text, "```")%2 != 0 {
+				t.Errorf("%s: a part of %d bytes: %q", tt.name, len(p.Text), p.Text)
+			}
+			if strings.Contains(p.Text, "| cell") && !strings.HasPrefix(strings.TrimPrefix(p.Text, "The prices:\n\n"), "| name | price |\n|---|---|\n") {
+				t.Errorf("%s: a part without the head: %q", tt.name, p.Text)
+			}
+		}
+	}
+	if parts := Split("## What about C#\n\ntext", 600); len(parts) != 1 || parts[0].Headings[0] != "What about C#" {
+		t.Errorf("%+v, want the heading What about C#", parts)
 	}
 }
 
@@ -258,7 +304,6 @@ func FuzzSplit(f *testing.F) {
 		if size < 200 || size > 8000 || !utf8.ValidString(text) {
 			return
 		}
-		n := 0
 		for _, p := range Split(text, size) {
 			if len(p.Text) > size || strings.TrimSpace(p.Text) == "" {
 				t.Fatalf("a part of %d bytes %q, want 1 to %d", len(p.Text), p.Text, size)
@@ -266,27 +311,40 @@ func FuzzSplit(f *testing.F) {
 			if !utf8.ValidString(p.Text) {
 				t.Fatalf("a part cuts a character: %q", p.Text)
 			}
-			for _, h := range p.Headings {
-				n += len(h)
-			}
-			n += len(p.Text)
 			if w := Window(p.Text, ask("a"), 150); len(w) > 150 || len(p.Text) > 150 && strings.HasPrefix(w, "\n") {
 				t.Fatalf("a window of %d bytes", len(w))
 			}
 		}
-		words := 0
-		for line := range strings.Lines(text) {
-			if headingOf(line).level == 0 && !isCapitals(strings.TrimRight(line, "\r\n")) {
-				for _, w := range strings.Fields(line) {
-					words += len(w)
-				}
-			}
-		}
-		if n < words {
-			t.Fatalf("parts have %d bytes of %d in words", n, words)
+		if lost := lostWords(text, Split(text, size)); lost != "" {
+			t.Fatalf("the word %q is in no part of %q", lost, text)
 		}
 	})
 }
+
+// lostWords returns a word of text that its parts have less often; empty: none is lost.
+func lostWords(text string, parts []Part) string {
+	count := map[string]int{}
+	fields := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	for _, p := range parts {
+		for _, w := range fields(p.Text) {
+			count[w]++
+		}
+		for _, w := range fields(strings.Join(p.Headings, " ")) {
+			count[w] += 1000 // stands above each part of its section
+		}
+	}
+	for _, w := range fields(anchors.ReplaceAllString(text, "")) {
+		if count[w]--; count[w] < 0 && len(w) < 100 { // a longer word may be cut
+			return w
+		}
+	}
+	return ""
+}
+
+// anchors are what headings have behind their text.
+var anchors = regexp.MustCompile(`\{#[^ {}]*\}`)
 
 func BenchmarkRank(b *testing.B) {
 	page := "# Page\n" + strings.Repeat("## Section\n"+strings.Repeat("Some words of documentation about clusters and nodes.\n", 20), 8)
