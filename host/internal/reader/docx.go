@@ -30,7 +30,7 @@ func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Text = takeTitle(text, &p.Title)
+	p.Text = clean(text)
 	return p, nil
 }
 
@@ -163,7 +163,7 @@ func (w *docxWriter) write(p *docxParagraph) {
 		w.out.WriteString("- " + text + "\n")
 	default:
 		for line := range strings.SplitSeq(text, "\n") {
-			w.out.WriteString(noHeading(line) + "\n")
+			w.out.WriteString(plainLine(line) + "\n")
 		}
 		w.out.WriteByte('\n')
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"path"
 	"runtime/metrics"
 	"strings"
 	"testing"
@@ -64,7 +65,16 @@ func checkRead(t *testing.T, name string, data []byte, size int) {
 		}
 		ids[d.ID] = true
 	}
+	if fuzzedWords[path.Ext(name)] && utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
+		out, _ := readWords(t, &reader.Reader{}, name, data)
+		if n, list := unexplained(wordsOf(string(data)), out, page); n > 0 {
+			t.Fatalf("%d words of %q are in no passage of %.1000q: %q, left out %v", n, list, data, page.Text, page.LeftOut)
+		}
+	}
 }
+
+// fuzzedWords are the formats whose words are those of the file.
+var fuzzedWords = map[string]bool{".txt": true, ".md": true}
 
 // hasWord reports whether a line of text is no heading, and has a letter.
 func hasWord(text string) bool {
@@ -96,6 +106,10 @@ func FuzzFrontMatter(f *testing.F) {
 		data := append(append([]byte("---\n"), front...), "\n---\n# Page\n\nThe text.\n"...)
 		checkRead(t, "a.md", data, len(data))
 	})
+}
+
+func FuzzText(f *testing.F) {
+	fuzzText(f, "a.txt", "# x\n\nBREAD\n", "NAME\n x\nSYNOPSIS\n```\ny")
 }
 
 func FuzzHTML(f *testing.F) {

@@ -5,19 +5,20 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/parley-search/parley/host/internal/search/passage"
 )
 
 // writeHeading writes a heading with the anchor that leads to it. The heading of a note stands above that
 // note alone, so that it is a line of text.
-func (w *markdownWriter) writeHeading(n *html.Node) {
-	text := headingText(n)
-	w.block()
-	switch {
-	case text == "":
-	case isInNote(n):
-		w.b.WriteString(text + "\n\n")
-	default:
-		w.addHeading(int(n.Data[1]-'0'), text, anchorOfNode(n))
+func (h *htmlWriter) writeHeading(n *html.Node) {
+	h.flush()
+	switch text := headingText(n); {
+	case isInNote(n) || len(text) > passage.MaxHeading:
+		h.text(text)
+		h.flush()
+	case text != "":
+		h.addHeading(int(n.Data[1]-'0'), text, anchorOfNode(n))
 	}
 }
 
@@ -39,13 +40,12 @@ func headingOfTitle(doc *html.Node, title string) (heading string) {
 	return heading
 }
 
-func (w *markdownWriter) addHeading(level int, text, anchor string) {
+func (h *htmlWriter) addHeading(level int, text, anchor string) {
+	h.heading, h.level, h.back = text, level, false
 	if anchor != "" {
-		text += " {#" + anchor + "}"
+		h.heading += " {#" + anchor + "}"
 	}
-	w.heading, w.level = strings.Repeat("#", level)+" "+text, level
-	w.block()
-	w.b.WriteString(w.heading + "\n\n")
+	h.w.heading(level, h.heading, "")
 }
 
 const (
@@ -55,30 +55,29 @@ const (
 
 // writeTerms writes a list of terms and what they mean. Terms that a link can lead to are headings: options
 // of a program, functions of a library. What comes behind the list is below the heading before it.
-func (w *markdownWriter) writeTerms(n *html.Node) {
-	if w.level == 0 && w.page != "" {
-		w.heading, w.level = "# "+w.page, 1
+func (h *htmlWriter) writeTerms(n *html.Node) {
+	if h.level == 0 && h.page != "" {
+		h.heading, h.level = h.page, 1
 	}
-	heading, level, above := w.heading, w.level, w.above
-	w.above = level
-	w.separate(n)
-	w.children(n)
-	w.separate(n)
-	w.above = above
-	if w.heading != heading {
-		w.heading, w.level = heading, level
-		w.b.WriteString(heading + "\n\n")
+	heading, level, above := h.heading, h.level, h.above
+	h.above = level
+	h.flush()
+	h.children(n)
+	h.flush()
+	h.above = above
+	if h.heading != heading {
+		h.heading, h.level, h.back = heading, level, true
 	}
 }
 
 // writeTerm writes a term as a heading, with those that follow it at once and mean the same. It reports
 // false where that is not to be.
-func (w *markdownWriter) writeTerm(n *html.Node) bool {
-	if w.written[n] {
+func (h *htmlWriter) writeTerm(n *html.Node) bool {
+	if h.written[n] {
 		return true
 	}
 	anchor, text := anchorOfNode(n), headingText(n)
-	if anchor == "" || !hasLetter(text) || w.above == 0 || w.list > 0 { // a number leads to a footnote
+	if anchor == "" || !hasLetter(text) || h.above == 0 || len(h.lists) > 0 { // a number leads to a footnote
 		return false
 	}
 	var same []*html.Node
@@ -89,13 +88,14 @@ func (w *markdownWriter) writeTerm(n *html.Node) bool {
 	if len(text) > maxTerm {
 		return false
 	}
-	if w.written == nil {
-		w.written = map[*html.Node]bool{}
+	if h.written == nil {
+		h.written = map[*html.Node]bool{}
 	}
 	for _, s := range same {
-		w.written[s] = true
+		h.written[s] = true
 	}
-	w.addHeading(min(w.above+1, deepest), text, anchor)
+	h.flush()
+	h.addHeading(min(h.above+1, deepest), text, anchor)
 	return true
 }
 

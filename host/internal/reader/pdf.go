@@ -25,7 +25,7 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 			fmt.Fprintf(&b, "## %s%d\n\n%s\n\n", pdfPage, i+1, paragraphs(text))
 		}
 	}
-	return &Page{Title: title, Text: b.String()}, nil
+	return &Page{Title: title, Text: clean(b.String())}, nil
 }
 
 // paragraphs puts a blank line where a paragraph of a page seems to end: behind a line that ends a
@@ -38,7 +38,7 @@ func paragraphs(text string) string {
 	}
 	var b strings.Builder
 	for _, l := range lines {
-		l = noHeading(strings.TrimRight(l, " "))
+		l = plainLine(strings.TrimRight(l, " "))
 		b.WriteString(l + "\n")
 		if l != "" && strings.ContainsAny(l[len(l)-1:], ".:!?") && 4*len(l) < 3*longest {
 			b.WriteByte('\n')

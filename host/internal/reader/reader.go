@@ -6,7 +6,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +13,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/parley-search/parley/host/internal/search/passage"
 )
 
 // Bounds of what is read.
@@ -35,9 +35,25 @@ type Page struct {
 	// Text is Markdown, as far as it has form: headings, lists, fenced code and tables. Its first heading
 	// is not the title.
 	Text string
-	Kind string         // the file's format, such as "md" and "pdf"
-	Lang string         // a language's code, such as "en"; empty: not known
-	Meta map[string]any // front matter; nil: none
+	// Marks say where in the file the text is, in the order of their places. None: not known.
+	Marks    []Mark
+	Kind     string         // the file's format, such as "md" and "pdf"
+	Lang     string         // a language's code, such as "en"; empty: not known
+	Encoding string         // what its bytes were taken for, such as "utf-8"; empty: the format has its own
+	Meta     map[string]any // front matter; nil: none
+	LeftOut  []LeftOut      // what of the file is in no passage, by rule
+}
+
+// A Mark says that a text is from a page or line of the file, up to the next mark.
+type Mark struct {
+	At         int // in the text, in bytes
+	Page, Line int // from 1; 0: not known
+}
+
+// LeftOut counts the words that a rule leaves out.
+type LeftOut struct {
+	Rule  string `json:"rule"`
+	Words int    `json:"words"`
 }
 
 // ErrEmpty is what a file without text gives.
@@ -56,7 +72,7 @@ var formats = map[string]struct {
 }{
 	".md":       {"md", readMarkdown},
 	".markdown": {"md", readMarkdown},
-	".mdx":      {"md", readMarkdown},
+	".mdx":      {"md", readMDX},
 	".txt":      {"txt", readText},
 	".text":     {"txt", readText},
 	".rst":      {"rst", readRST},
@@ -82,11 +98,11 @@ func Extensions() []string {
 
 // CanRead reports whether the name of a file says a format that can be read.
 func CanRead(name string) bool {
-	_, ok := formats[extension(name)]
+	_, ok := formats[extensionOf(name)]
 	return ok
 }
 
-func extension(name string) string { return strings.ToLower(path.Ext(name)) }
+func extensionOf(name string) string { return strings.ToLower(path.Ext(name)) }
 
 // A PDF reads the text of PDF files.
 type PDF interface {
@@ -96,12 +112,13 @@ type PDF interface {
 
 // A Reader reads files. Safe for concurrent use.
 type Reader struct {
-	PDF PDF // nil: PDF files are refused
+	PDF  PDF   // nil: PDF files are refused
+	Site *Site // nil: nothing is known to be the same on all pages
 }
 
 // Read reads a file; name is its path, with slashes.
 func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, err error) {
-	f, ok := formats[extension(name)]
+	f, ok := formats[extensionOf(name)]
 	if !ok {
 		return nil, fmt.Errorf("the name %q says no format that can be read: want one of %s", path.Base(name), strings.Join(Extensions(), " "))
 	}
@@ -123,15 +140,48 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, e
 		return nil, errTooLong
 	}
 	p.Kind = f.kind
-	p.Text = tidy(p.Text)
+	p.Title = strings.Join(strings.Fields(clean(p.Title)), " ")
+	p.takeTitle()
+	if strings.TrimSpace(p.Text) == "" {
+		if p.Text = p.Title; p.Text == "" {
+			return nil, ErrEmpty
+		}
+	}
 	if p.Title == "" {
 		p.Title = titleOf(name)
 	}
-	p.Title = clip(strings.Join(strings.Fields(p.Title), " "), 300)
-	if strings.TrimSpace(p.Text) == "" {
-		return nil, ErrEmpty
+	if len(p.Title) > maxTitle {
+		p.Text, p.Marks = p.Title+"\n\n"+p.Text, nil
+		p.Title = clip(p.Title, maxTitle)
 	}
 	return p, nil
+}
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 300
+
+// takeTitle takes the heading that the text begins with, if it is of the first level, as the title where there
+// is none or the same.
+func (p *Page) takeTitle() {
+	rest := strings.TrimLeft(p.Text, "\n")
+	first, rest, _ := strings.Cut(rest, "\n")
+	name, ok := strings.CutPrefix(first, "# ")
+	if !ok {
+		return
+	}
+	name, _ = passage.CutAnchor(strings.TrimSpace(name))
+	if p.Title == "" {
+		p.Title = name
+	}
+	if !strings.EqualFold(p.Title, name) {
+		return
+	}
+	rest = strings.TrimLeft(rest, "\n")
+	cut := len(p.Text) - len(rest)
+	p.Text = rest
+	for i := range p.Marks {
+		p.Marks[i].At = max(p.Marks[i].At-cut, 0)
+	}
 }
 
 // titleOf makes a title of a file's name, with its hyphens and underscores: git-rebase and max_connections are
@@ -147,46 +197,6 @@ func titleOf(name string) string {
 	return base
 }
 
-// tidy returns valid UTF-8 without control characters, with no more than one blank line in a row.
-func tidy(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\u00a0':
-			return ' '
-		case r < ' ' || r == 0x7f || r == utf8.RuneError || r == '\ufeff':
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
-	var b strings.Builder
-	b.Grow(len(text))
-	blank := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimRight(line, " \t")
-		if line == "" {
-			if blank++; blank > 1 {
-				continue
-			}
-		} else {
-			blank = 0
-		}
-		b.WriteString(line)
-		b.WriteByte('\n')
-	}
-	return strings.Trim(b.String(), "\n")
-}
-
-// noHeading keeps a line of text from being read as a heading of Markdown: a command of the root user begins
-// with a hash, too.
-func noHeading(line string) string {
-	if strings.HasPrefix(line, "#") {
-		return " " + line
-	}
-	return line
-}
-
 // hasLetter reports whether a text has one, of any alphabet.
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
@@ -199,42 +209,4 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// decode returns a text file as UTF-8, with line feeds at the ends of lines: as it is, or from UTF-16 or
-// Latin-1.
-func decode(data []byte) (string, error) {
-	text := ""
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xfe")) && len(data) <= 2*MaxText:
-		text = decodeUTF16(data[2:], 0, 1)
-	case bytes.HasPrefix(data, []byte("\xfe\xff")) && len(data) <= 2*MaxText:
-		text = decodeUTF16(data[2:], 1, 0)
-	case len(data) > MaxText:
-		return "", errTooLong
-	default:
-		text = decodeBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	}
-	return strings.ReplaceAll(text, "\r\n", "\n"), nil
-}
-
-// decodeBytes decodes UTF-8, and what is not valid as Latin-1.
-func decodeBytes(data []byte) string {
-	if utf8.Valid(data) {
-		return string(data)
-	}
-	var b strings.Builder
-	for _, c := range data {
-		b.WriteRune(rune(c))
-	}
-	return b.String()
-}
-
-// decodeUTF16 decodes characters of two bytes, the low and the high one at these places.
-func decodeUTF16(data []byte, low, high int) string {
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = uint16(data[2*i+low]) | uint16(data[2*i+high])<<8
-	}
-	return string(utf16.Decode(units))
 }

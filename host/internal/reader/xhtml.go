@@ -1,0 +1,70 @@
+package reader
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxNodes bounds how deep elements of XML stand within each other, as the parser of HTML has it.
+const maxNodes = 512
+
+// newXML returns a decoder of XML that was decoded before, whatever its declaration says.
+func newXML(source string) *xml.Decoder {
+	d := xml.NewDecoder(strings.NewReader(source))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	d.Entity = xml.HTMLEntity
+	return d
+}
+
+// parseXHTML makes the tree of a page that is XML.
+func parseXHTML(source string) (*html.Node, error) {
+	d := newXML(source)
+	doc := &html.Node{Type: html.DocumentNode}
+	at, depth, tags := doc, 0, 0
+	for {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			if at != doc {
+				return nil, errors.New("an element is not ended")
+			}
+			return doc, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read XHTML: %w", err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			depth++
+			tags++
+			if depth > maxNodes || tags > maxTags {
+				return nil, fmt.Errorf("it has more than %d tags, or more than %d within each other: split it into several files", maxTags, maxNodes)
+			}
+			n := &html.Node{Type: html.ElementNode, Data: t.Name.Local, DataAtom: atom.Lookup([]byte(t.Name.Local))}
+			for _, a := range t.Attr {
+				key := a.Name.Local
+				if a.Name.Space != "" {
+					key = a.Name.Space + ":" + key
+				}
+				n.Attr = append(n.Attr, html.Attribute{Key: key, Val: a.Value})
+			}
+			at.AppendChild(n)
+			at = n
+		case xml.EndElement:
+			if at == doc || at.Data != t.Name.Local {
+				return nil, fmt.Errorf("the element %s is ended by %s", at.Data, t.Name.Local)
+			}
+			at = at.Parent
+			depth--
+		case xml.CharData:
+			at.AppendChild(&html.Node{Type: html.TextNode, Data: string(t)})
+		case xml.Comment:
+			at.AppendChild(&html.Node{Type: html.CommentNode, Data: string(t)})
+		}
+	}
+}
