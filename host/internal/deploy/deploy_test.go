@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -324,6 +325,55 @@ func TestInstallByReference(t *testing.T) {
 		_, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.2.0", nil), Place: "f"}, InstallOptions{Reference: reference})
 		if want := "install " + reference + ": f holds plugin x 1.2.0: nothing was kept"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("by %s: %v, want %q", reference, err, want)
+		}
+	}
+}
+
+// TestTagOfAnotherVersion refuses a tag that names another version than the module has.
+func TestTagOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	in := newInstaller(t)
+	folder := t.TempDir()
+	for tag, ok := range map[string]bool{
+		"x-1.2.3": true, "x-9.9.9": false, "x-1.2": true, "x-1": true, "x-1.3": false, "x-2": false, "x-v1.2.3": true, "x-v9.9.9": false, "x-latest": true, "stable": true,
+	} {
+		place := "oci-layout://" + folder + ":" + tag
+		if _, err := in.Dir.Publish(t.Context(), &Fetched{Module: module(t, "x", "1.2.3", nil), Place: "f"}, place, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		src, err := ParseSource(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = in.Dir.Fetch(t.Context(), src)
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "holds plugin x 1.2.3, and its tag names another version") {
+			t.Errorf("Fetch of tag %s with version 1.2.3: %v, want it taken: %v", tag, err, ok)
+		}
+	}
+}
+
+// TestEditedGrants finds grants in a lock that its module does not ask for.
+func TestEditedGrants(t *testing.T) {
+	t.Parallel()
+	in := newInstaller(t)
+	install(t, in, module(t, "x", "1.0.0", nil), InstallOptions{})
+	path := filepath.Join(in.Dir.Path, LockFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{`"http": [`: `"http": ["https://evil.example", `, `"secrets": [`: `"secrets": ["orgId", `} {
+		edited := strings.Replace(string(b), from, to, 1)
+		edited = strings.ReplaceAll(edited, ", ]", "]")
+		if edited == string(b) {
+			t.Fatalf("the lock has no %s: %s", from, b)
+		}
+		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		items, err := in.Dir.List(nil)
+		if err != nil || len(items) != 1 || items[0].State != StateEdited || !strings.Contains(items[0].Reason, "does not ask for") {
+			t.Errorf("List after %s: %+v, %v", to, items, err)
 		}
 	}
 }

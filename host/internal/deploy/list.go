@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/parley-search/parley/host/internal/plugin"
 )
@@ -20,8 +21,8 @@ type Item struct {
 	Before     bool   `json:"before"`     // what a rollback takes in use
 	Constraint string `json:"constraint"` // of the version in use
 	Grants     Grants `json:"grants"`     // accepted; of an unlisted file, asked for
-	// State is "pinned" where all is as it should be, "missing", "refused" or
-	// "unlisted".
+	// State is "pinned" where all is as it should be, "missing", "refused",
+	// "edited" where the lock accepts what nobody asked for, or "unlisted".
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"` // why it is not "pinned", and what to do
 }
@@ -31,6 +32,7 @@ const (
 	StatePinned   = "pinned"
 	StateMissing  = "missing"
 	StateRefused  = "refused"
+	StateEdited   = "edited"
 	StateUnlisted = "unlisted"
 )
 
@@ -84,6 +86,10 @@ func (d Dir) item(name, version string, e *Entry) Item {
 	default:
 		if m, err := plugin.ReadManifest(module); err == nil {
 			i.Kind, i.Source = m.Kind, m.Source
+			if more := pin.Grants.beyond(newGrants(m)); !more.IsZero() {
+				i.State = StateEdited
+				i.Reason = fmt.Sprintf("the lock accepts %s, which %s does not ask for: the lock was edited, and a later version would get it without a question: take it out there, or restore the lock from version control", more, i.File)
+			}
 		}
 	}
 	return i

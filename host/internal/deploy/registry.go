@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ func (d Dir) pull(ctx context.Context, r registry.Reference) (*Fetched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", r, err)
 	}
+	if err := checkTag(r, m); err != nil {
+		return nil, err
+	}
 	if len(a.Signatures) == 0 && r.Layout != "" {
 		beside, err := readSignature(filepath.Join(r.Layout, plugin.FileName(m.Name, m.Version)))
 		if err != nil {
@@ -76,6 +80,24 @@ func (d Dir) pull(ctx context.Context, r registry.Reference) (*Fetched, error) {
 	}
 	return f, nil
 }
+
+// checkTag refuses a tag that says another version than m has, or than m's beginning:
+// "1.2" may hold 1.2.3. One that is no version says nothing.
+func checkTag(r registry.Reference, m *abi.Manifest) error {
+	tag := r.Tag
+	if r.Layout != "" {
+		tag = strings.TrimPrefix(tag, m.Name+"-")
+	}
+	tag = strings.ReplaceAll(strings.TrimPrefix(tag, "v"), "_", "+")
+	says := plugin.ValidVersion(tag) && tag != m.Version || partialVersion.MatchString(tag) && !strings.HasPrefix(m.Version, tag+".")
+	if says {
+		return fmt.Errorf("%s holds plugin %s %s, and its tag names another version: ask who publishes it, or name it by its digest alone if this version is meant", r, m.Name, m.Version)
+	}
+	return nil
+}
+
+// partialVersion is a tag that moves from version to version.
+var partialVersion = regexp.MustCompile(`^\d+(\.\d+)?$`)
 
 // choose returns the signature that d wants or, where it wants none or none of them
 // is by its key, the first.
