@@ -15,6 +15,11 @@ import (
 //go:embed go.mod go.sum abi/*.go abi/event/*.go sdk/*/*.go sdk/internal/*/*.go plugins/collector/*.go plugins/*/*/*.go plugins/*/*/manifest.json
 var Sources embed.FS
 
+// Unit is the systemd unit that packages have.
+//
+//go:embed examples/deploy/parley.service
+var Unit string
+
 // Carried are the names of the providers that the program runs without being told to:
 // the one that needs no model, and those whose sources an embedder of Meilisearch has.
 // It runs all collectors beside them.

@@ -23,6 +23,7 @@ type (
 	PluginBinding = deploy.Binding
 	InstallWishes = deploy.InstallOptions
 	PluginNewer   = deploy.Newer
+	PluginSynced  = deploy.Synced
 
 	PublishedPlugin = deploy.Published
 )
@@ -32,6 +33,12 @@ type (
 const (
 	PluginPinned   = deploy.StatePinned
 	PluginUnlisted = deploy.StateUnlisted
+)
+
+// The states of a [PluginSynced].
+const (
+	PluginSyncKept   = deploy.SyncKept
+	PluginSyncFailed = deploy.SyncFailed
 )
 
 // A Deployment is the plugin directory of a configuration, for commands that
@@ -112,6 +119,12 @@ func (d *Deployment) Push(ctx context.Context, source, to string, created time.T
 // OCI image layout in folder.
 func (d *Deployment) Save(ctx context.Context, reference, folder string, created time.Time) (*PublishedPlugin, error) {
 	return d.installer.Save(ctx, reference, folder, created)
+}
+
+// Sync brings the files of the plugin directory to what its lock says; see
+// [deploy.Installer.Sync].
+func (d *Deployment) Sync(ctx context.Context, shipped func(name, version string) ([]byte, error)) ([]PluginSynced, error) {
+	return d.installer.Sync(ctx, shipped)
 }
 
 // Outdated looks for newer versions of the plugin name, or of all where that is

@@ -76,6 +76,7 @@ func rootCommand(carry loadModules) *cobra.Command {
 		Long: "Parley answers questions over your own documents with the LLM of your choice.\n" +
 			"Every provider is a sandboxed WebAssembly plugin that you can read, pin and replace.",
 		Example: "  parley quickstart                     an answer from sample documents, with no key and no model\n" +
+			"  parley init ./parley                  a folder with what the service needs\n" +
 			"  parley serve --db-path ./data         the service\n" +
 			"  parley ask '…' --workspace demo       a question to it",
 		Version:       versionText(),
@@ -93,7 +94,7 @@ func rootCommand(carry loadModules) *cobra.Command {
 		}
 		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(carry), quickstartCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
+	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)

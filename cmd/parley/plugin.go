@@ -26,7 +26,7 @@ func pluginCommand() *cobra.Command {
 	}
 	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand(),
 		pluginNewCommand(), pluginCheckCommand(), pluginBenchCommand())
-	cmd.AddCommand(pluginInstallCommand(), pluginListCommand(), pluginPinCommand(), pluginSourceCommand(), pluginVerifyCommand(), pluginDiffCommand(),
+	cmd.AddCommand(pluginInstallCommand(), pluginSyncCommand(), pluginListCommand(), pluginPinCommand(), pluginSourceCommand(), pluginVerifyCommand(), pluginDiffCommand(),
 		pluginRollbackCommand(), pluginRemoveCommand())
 	cmd.AddCommand(pluginPushCommand(), pluginSaveCommand(), pluginOutdatedCommand(), pluginUpdateCommand(), pluginCacheCommand())
 	for _, sub := range cmd.Commands() {

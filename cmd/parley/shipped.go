@@ -188,7 +188,8 @@ func unpackSources() (dir string, err error) {
 	}
 	all := filepath.Join(cache, "parley", "plugins")
 	dir = filepath.Join(all, sum)
-	if os.Chtimes(dir, time.Time{}, time.Now()) == nil { // so that it is kept
+	if _, err := os.Stat(dir); err == nil {
+		_ = os.Chtimes(dir, time.Time{}, time.Now()) // so that it is kept, where that can be written
 		return dir, nil
 	}
 	if err := os.MkdirAll(all, 0o755); err != nil {

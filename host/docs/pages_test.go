@@ -33,6 +33,10 @@ import (
 // A block of shell commands needs none of them, and one of JSON has to be JSON. A
 // comment <!-- host: demo --> before the first block has `parley quickstart` run
 // first, and <!-- host: demo, MASTER_KEY --> with that variable as its master key.
+//
+// The reader has what a stranger has: the program that README's line installs, a folder
+// outside any checkout that holds nothing, and a home of its own. Only Go's caches are
+// those of the test.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and serves with it")
@@ -74,13 +78,14 @@ func allPages(t *testing.T) (pages []string) {
 }
 
 // readme is the page of the whole project. Its commands are for the root of a
-// checkout, and for a reader who has notes.
+// checkout, of which the reader has what they name, and for one who has notes.
 var readme = filepath.Join("..", "..", "README.md")
 
 // A kit is what all pages share: the program, the modules of its plugins, and
 // servers in the place of those of others.
 type kit struct {
 	bin   string // folder of the program
+	cache string // of plugins that the program built
 	root  string // of the checkout
 	env   []string
 	model string // base URL of a server that speaks OpenAI's API
@@ -94,10 +99,19 @@ func newKit(t *testing.T) *kit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kit{bin: t.TempDir(), root: root, model: serve(t, answerOpenAI) + "/v1", local: serve(t, answerOllama)}
-	out, err := exec.Command("go", "build", "-o", k.bin, "../../cmd/parley").CombinedOutput()
+	k := &kit{bin: t.TempDir(), cache: t.TempDir(), root: root, model: serve(t, answerOpenAI) + "/v1", local: serve(t, answerOllama)}
+	text, err := os.ReadFile(readme)
 	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^(go install \S+) && export PATH=`).FindSubmatch(text)
+	if line == nil {
+		t.Fatal("README has no line that installs the program")
+	}
+	install := exec.Command("bash", "-c", string(line[1]))
+	install.Dir, install.Env = root, append(os.Environ(), "GOBIN="+k.bin)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line[1], err, out)
 	}
 	vars, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
 	names := strings.Fields(string(vars))
@@ -106,12 +120,12 @@ func newKit(t *testing.T) *kit {
 	}
 	k.env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GOCACHE="+names[0], "GOMODCACHE="+names[1], "GOPATH="+names[2], "PARLEY_NO_ANALYTICS=true",
-		"PARLEY_PLUGIN_CACHE_DIR="+host.PluginCacheDir(host.Config{})) // no page compiles what another one has
+		"PARLEY_PLUGIN_CACHE_DIR="+host.PluginCacheDir(host.Config{}), "XDG_CACHE_HOME="+k.cache) // no page compiles what another one has
 	// Pages run beside each other, and build the same plugins: build them once.
-	for _, name := range []string{"extract", "ollama", "openai", "vllm"} {
-		if _, err := host.BuildPlugin(t.Context(), filepath.Join(root, "plugins", "provider", name), filepath.Join(root, "plugins", "dist"), nil); err != nil {
-			t.Fatal(err)
-		}
+	first := exec.Command(filepath.Join(k.bin, "parley"), "init", filepath.Join(t.TempDir(), "first"))
+	first.Dir, first.Env = t.TempDir(), k.env
+	if out, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("parley init: %v\n%s", err, out)
 	}
 	return k
 }
@@ -200,14 +214,18 @@ func (k *kit) run(t *testing.T, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A folder of the checkout: there `parley plugin install NAME` builds what it installs.
-	dir, err := os.MkdirTemp(filepath.Join(k.root, "plugins", "dist"), "page-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := t.TempDir()
 	if page == readme {
-		if err := os.Symlink(filepath.Join(k.root, "examples"), filepath.Join(dir, "examples")); err != nil {
+		for _, part := range []string{"abi", "sdk", filepath.Join("examples", "provider-smallest")} {
+			if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(k.root, part))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mod, err := os.ReadFile(filepath.Join(k.root, "go.mod"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Mkdir(filepath.Join(dir, "notes"), 0o700); err != nil {
@@ -220,10 +238,11 @@ func (k *kit) run(t *testing.T, page string) {
 	data, addr := filepath.Join(dir, ".data"), k.nextAddr(t)
 	places := strings.NewReplacer("127.0.0.1:7700", addr, "localhost:7700", addr,
 		"127.0.0.1:7701", after(t, addr, 1), "127.0.0.1:7702", after(t, addr, 2), // of more nodes
+		"127.0.0.1:8080", after(t, addr, 3), // of a proxy
 		"http://127.0.0.1:8000/v1", k.model, "http://127.0.0.1:11434", k.local)
 	var script strings.Builder
 	script.WriteString(prelude)
-	env := append(slices.Clone(k.env), "HOME="+dir, "PARLEY_HTTP_ADDR="+addr, "PARLEY_DB_PATH="+data, "XDG_CACHE_HOME="+data)
+	env := append(slices.Clone(k.env), "HOME="+dir, "PARLEY_HTTP_ADDR="+addr, "PARLEY_DB_PATH="+data)
 	if m := hostFirst.FindSubmatch(text); m != nil {
 		if name := string(m[2]); name != "" {
 			env = append(env, name+"=a master key of this page", "PARLEY_MASTER_KEY=a master key of this page")

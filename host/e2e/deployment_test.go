@@ -180,7 +180,7 @@ func TestLockedRefused(t *testing.T) {
 		got[p.Name+" "+p.Version] = p.State
 		switch p.State {
 		case "refused":
-			if p.From != altered || !p.Use || !p.Locked || len(p.SHA256) != 64 || !strings.Contains(p.Error, "expects sha256 "+p.SHA256) || !strings.Contains(p.Error, "`parley plugin install FILE-or-URL@"+p.SHA256) {
+			if p.From != altered || !p.Use || !p.Locked || len(p.SHA256) != 64 || !strings.Contains(p.Error, "expects sha256 "+p.SHA256) || !strings.Contains(p.Error, "`parley plugin sync") {
 				t.Errorf("refused: %+v", p)
 			}
 		case "unlisted":

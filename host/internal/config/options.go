@@ -114,7 +114,7 @@ func AllOptions() []Option {
 			Kind: networksKind(),
 		},
 		{
-			Name: "allowed-hosts", Meaning: "names by which requests may ask a host without a master key, beside those of this machine, and beyond it addresses and names of local networks; with a master key, those that come from this machine without a key",
+			Name: "allowed-hosts", Meaning: "names by which requests may ask a host without a master key, beside that of --public-url and those of this machine, and beyond it addresses and names of local networks; with a master key, those that come from this machine without a key",
 			Kind: hostsKind(),
 		},
 		{

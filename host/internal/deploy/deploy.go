@@ -74,7 +74,7 @@ func (d Dir) readInto(b *bytes.Buffer, name, version string, pin *Pin) ([]byte, 
 	err := plugin.ReadInto(b, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s, which the lock expects with sha256 %s: put it back by %s, or pin another version by %s",
-			ErrMissing, file, pin.SHA256, d.command("install %s", pin.place()), d.command("pin %s@VERSION", name))
+			ErrMissing, file, pin.SHA256, d.command("sync"), d.command("pin %s@VERSION", name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
@@ -82,7 +82,7 @@ func (d Dir) readInto(b *bytes.Buffer, name, version string, pin *Pin) ([]byte, 
 	module := b.Bytes()
 	if found := hash(module); found != pin.SHA256 {
 		return nil, fmt.Errorf("%s was altered: the lock expects sha256 %s, and the file has %s: put the pinned file back by %s; a new build needs a new version",
-			file, pin.SHA256, found, d.command("install %s", pin.place()))
+			file, pin.SHA256, found, d.command("sync"))
 	}
 	m, err := plugin.ReadManifest(module)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(file, altered, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantRefused(t, in.Dir, file+" was altered", "expects sha256 "+hash(good), "the file has "+hash(altered), "`parley plugin install FILE-or-URL@"+hash(good)+at)
+	wantRefused(t, in.Dir, file+" was altered", "expects sha256 "+hash(good), "the file has "+hash(altered), "`parley plugin sync"+at)
 	if _, err := in.Pin(t.Context(), "x", InstallOptions{}); err == nil || !strings.Contains(err.Error(), "was altered") {
 		t.Errorf("Pin of an altered one: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	wantRefused(t, in.Dir, "the file is missing: "+file, "sha256 "+hash(good), "`parley plugin install FILE-or-URL@"+hash(good)+at, "`parley plugin pin x@VERSION"+at)
+	wantRefused(t, in.Dir, "the file is missing: "+file, "sha256 "+hash(good), "`parley plugin sync"+at, "`parley plugin pin x@VERSION"+at)
 	install(t, in, good, InstallOptions{})
 	checkDir(t, in.Dir)
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/console"
 )
 
@@ -14,6 +15,11 @@ func (s *Server) visit(c *call) error {
 		return fiber.ErrNotFound
 	}
 	return c.Redirect("/console/", fiber.StatusFound)
+}
+
+// noConsole says why there is no console.
+func noConsole(*call) error {
+	return apierr.Newf(apierr.NotFound, "The console is off, as it is in production where nobody says otherwise: start the host with --console=on.")
 }
 
 // consoleFile serves a file of the console.

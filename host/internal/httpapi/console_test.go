@@ -48,8 +48,8 @@ func TestConsole(t *testing.T) {
 		if resp := get(on, "/console/"+name, "If-None-Match", resp.Header.Get("ETag")); resp.StatusCode != http.StatusNotModified {
 			t.Errorf("/console/%s again: status %d, want 304", name, resp.StatusCode)
 		}
-		if resp := get(off, "/console/"+name); resp.StatusCode != http.StatusNotFound {
-			t.Errorf("/console/%s of a host without the page: status %d, want 404", name, resp.StatusCode)
+		if a := off.do(http.MethodGet, "/console/"+name, ""); a.status != http.StatusNotFound || !strings.Contains(a.body, "--console=on") {
+			t.Errorf("/console/%s of a host without the page: status %d, %s; want 404 and how to switch it on", name, a.status, a.body)
 		}
 	}
 	if !strings.Contains(console.Policy, "require-trusted-types-for 'script'") {

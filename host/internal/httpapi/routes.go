@@ -212,7 +212,7 @@ func (s *Server) pageRoutes() []*route {
 		rows = append(rows, &route{method: "GET", path: "/docs/:file?", public: true, handle: s.getDocs, family: "other"})
 	}
 	if !s.Console {
-		return rows
+		return append(rows, &route{method: "GET", path: "/console/:file?", public: true, handle: noConsole, family: "other"})
 	}
 	s.consoleFiles = console.Files()
 	return append(rows, []*route{

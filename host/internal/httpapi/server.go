@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -207,6 +208,9 @@ func New(d Deps) *Server {
 	}
 	if d.Files == nil {
 		d.Files = &reader.Reader{}
+	}
+	if u, err := url.Parse(d.PublicURL); err == nil && u.Host != "" {
+		d.Site.Hosts = append(slices.Clip(d.Site.Hosts), HostName(u.Host))
 	}
 	s := &Server{Deps: d, leader: newForwarder()}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())

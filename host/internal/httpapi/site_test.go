@@ -107,6 +107,7 @@ func TestKeylessHost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, wish{open: true})
 	listed := newRig(t, wish{open: true, site: httpapi.Site{Hosts: []string{"parley.example"}, Origins: []string{"https://app.example"}}})
+	public := newRig(t, wish{publicURL: "https://Ask.example:8443/parley", site: httpapi.Site{Hosts: []string{"parley.example"}}})
 	port := r.url[strings.LastIndex(r.url, ":"):]
 	for _, tt := range []struct {
 		rig *rig
@@ -133,6 +134,9 @@ func TestKeylessHost(t *testing.T) {
 		{r, visit{name: "probe of readiness", path: "/ready", host: "evil.example"}},
 
 		{listed, visit{name: "listed host", host: "Parley.example" + port}},
+		{public, visit{name: "name of the public URL", path: "/openapi.json", host: "ask.example", allow: "*"}},
+		{public, visit{name: "listed beside it", path: "/openapi.json", host: "parley.example", allow: "*"}},
+		{public, visit{name: "another name", path: "/openapi.json", host: "other.example", status: 403, code: "forbidden_host"}},
 		{listed, visit{name: "host below a listed one", host: "a.parley.example", status: 403, code: "forbidden_host"}},
 		{listed, visit{name: "listed origin", header: []string{"Origin", "https://app.example"}, allow: "https://app.example"}},
 		{listed, visit{name: "listed origin, other port", header: []string{"Origin", "https://app.example:8443"}, status: 403, code: "forbidden_origin"}},
