@@ -40,6 +40,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if conventional.Status == fiber.StatusForbidden {
 			a.err.Code = apierr.InvalidAPIKey
 		}
+		if onMessages(c) {
+			return failMessages(c, conventional)
+		}
 		return failV1(c, conventional)
 	}
 	e := translate(c, err)
@@ -49,6 +52,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	if inVain(e.Code) {
 		c.Set(headerShouldRetry, "false")
+	}
+	if onMessages(c) {
+		return failMessages(c, openai.FromError(e))
 	}
 	if onV1(c) {
 		return failV1(c, openai.FromError(e))

@@ -267,7 +267,7 @@ func (p *parts) responses(row httpapi.Row, o *operation) object {
 	for status, a := range o.Answers {
 		all[status] = p.answer(a)
 	}
-	failure := map[string]string{"": "ResponseError", "openAI": "OpenAIError", "rpc": "MCPError"}[row.Dialect]
+	failure := map[string]string{"": "ResponseError", "openAI": "OpenAIError", "messages": "AnthropicError", "rpc": "MCPError"}[row.Dialect]
 	statuses := append([]string{"default"}, o.Errors...)
 	if row.Dialect == "" {
 		statuses = append(statuses, "400")

@@ -53,9 +53,10 @@ type route struct {
 type dialect int
 
 const (
-	native dialect = iota // this API's own
-	openAI                // OpenAI's: the key may stand in other headers, and unknown query parameters are ignored
-	rpc                   // of the Model Context Protocol: as openAI, with errors of JSON-RPC
+	native       dialect = iota // this API's own
+	openAI                      // OpenAI's: the key may stand in other headers, and unknown query parameters are ignored
+	anthropicAPI                // Anthropic's: as openAI, with its errors
+	rpc                         // of the Model Context Protocol: as openAI, with errors of JSON-RPC
 )
 
 // A call is what handlers of this package answer, and those of the packages

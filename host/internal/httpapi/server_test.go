@@ -63,6 +63,10 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 				continue
 			}
 			a := r.do(method, path, "", "Authorization", tt.header)
+			if strings.HasPrefix(path, "/v1/messages") {
+				checkGuardMessages(t, a, tt.header, nothing)
+				continue
+			}
 			if strings.HasPrefix(path, "/v1/") {
 				checkGuardV1(t, a, tt.header, nothing)
 				continue
