@@ -47,6 +47,11 @@ func TestBody(t *testing.T) {
 			[]string{`"tool_choice":{"function":{"name":"f"},"type":"function"}`},
 			"",
 		},
+		{
+			"a system message in between", head + `"system":"Be brief.","messages":[{"role":"user","content":"q"},{"role":"system","content":[{"type":"text","text":"It is noon."}]}]}`,
+			[]string{`[{"content":"Be brief.","role":"system"},{"content":"q","role":"user"},{"content":"It is noon.","role":"system"}]`},
+			"",
+		},
 		{"no tools, and a choice", head + `"messages":[{"role":"user","content":"q"}],"tools":[],"tool_choice":{"type":"auto"}}`, []string{`"messages"`}, "tool"},
 		{
 			"parameters",
@@ -98,7 +103,7 @@ func TestRefused(t *testing.T) {
 		`{"model":"demo","max_tokens":1,"messages":[]}`:                                                                                    "`messages`",
 		`{"model":"demo","max_tokens":1,"messages":{}}`:                                                                                    "`messages`",
 		`{"model":"demo","max_tokens":1,"messages":[1]}`:                                                                                   "`messages[0]`",
-		`{"model":"demo","max_tokens":1,"messages":[{"role":"system","content":"q"}]}`:                                                     "`messages[0].role`",
+		`{"model":"demo","max_tokens":1,"messages":[{"role":"tool","content":"q"}]}`:                                                       "`messages[0].role`",
 		`{"model":"demo","max_tokens":1,"messages":[{"role":"user"}]}`:                                                                     "`messages[0].content`",
 		`{"model":"demo","max_tokens":1,"messages":[{"role":"user","content":[{}]}]}`:                                                      "`messages[0].content[0].type`",
 		`{"model":"demo","max_tokens":1,"messages":[{"role":"user","content":[]}]}`:                                                        "`messages[0].content`",

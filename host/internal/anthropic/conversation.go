@@ -15,8 +15,8 @@ func (r *Request) add(path string, message jsonbody.Object) {
 	r.messages, r.from = append(r.messages, message.Append(nil)), append(r.from, path)
 }
 
-// addSystem adds the system prompt, a string or blocks of text.
-func (r *Request) addSystem(v json.RawMessage) error {
+// addSystem adds the system prompt at path, a string or blocks of text.
+func (r *Request) addSystem(path string, v json.RawMessage) error {
 	if rawjson.IsAbsent(v) {
 		return nil
 	}
@@ -24,21 +24,21 @@ func (r *Request) addSystem(v json.RawMessage) error {
 	if !ok {
 		blocks, ok := jsonbody.ArrayOf(v)
 		if !ok {
-			return wrongType("system", "a string or an array of text blocks", v)
+			return wrongType(path, "a string or an array of text blocks", v)
 		}
 		var texts []string
 		for i, b := range blocks {
 			o, _ := jsonbody.ObjectOf(b)
 			s, ok := rawjson.String(o["text"])
 			if !ok {
-				return wrongType(fmt.Sprintf("system[%d].text", i), "a string", o["text"])
+				return wrongType(fmt.Sprintf("%s[%d].text", path, i), "a string", o["text"])
 			}
 			texts = append(texts, s)
 		}
 		prompt = strings.Join(texts, "\n\n")
 	}
 	if prompt != "" {
-		r.add("system", jsonbody.Object{"role": jsonbody.Quote("system"), "content": jsonbody.Quote(prompt)})
+		r.add(path, jsonbody.Object{"role": jsonbody.Quote("system"), "content": jsonbody.Quote(prompt)})
 	}
 	return nil
 }
@@ -60,17 +60,24 @@ func (r *Request) addMessages(v json.RawMessage) error {
 		if !ok {
 			return wrongType(path, "an object", item)
 		}
+		role := text(m, "role")
+		if role == "system" { // later than the system prompt, as Claude Code has it
+			if err := r.addSystem(path+".content", m["content"]); err != nil {
+				return err
+			}
+			continue
+		}
 		blocks, err := blocksOf(path, m["content"])
 		if err != nil {
 			return err
 		}
-		switch role := text(m, "role"); role {
+		switch role {
 		case "user":
 			err = r.addUser(path, blocks)
 		case "assistant":
 			err = r.addAssistant(path, blocks)
 		default:
-			err = refuse(path+".role", "`%s.role` is %q: it must be user or assistant.", path, jsonbody.Cut(role, 64))
+			err = refuse(path+".role", "`%s.role` is %q: it must be user, assistant or system.", path, jsonbody.Cut(role, 64))
 		}
 		if err != nil {
 			return err

@@ -73,7 +73,7 @@ func parse(body []byte) (*Request, error) {
 	default:
 		return nil, wrongType("stream", "true, false or left out", fields["stream"])
 	}
-	if err := r.addSystem(fields["system"]); err != nil {
+	if err := r.addSystem("system", fields["system"]); err != nil {
 		return nil, err
 	}
 	if err := r.addMessages(fields["messages"]); err != nil {
