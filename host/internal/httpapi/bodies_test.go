@@ -1,8 +1,8 @@
 package httpapi_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
