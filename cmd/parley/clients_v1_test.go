@@ -16,6 +16,7 @@ import (
 // shows them. A language is one process, for they take long to load.
 var clientsV1 = []struct{ language, name, title, version string }{
 	{"python", "openai", "openai-python", "openai"},
+	{"python", "anthropic", "anthropic", "anthropic"},
 	{"python", "langchain", "LangChain", "langchain-openai"},
 	{"python", "litellm", "LiteLLM", "litellm"},
 	{"python", "llama-index", "LlamaIndex", "llama-index-llms-openai-like"},

@@ -1,4 +1,4 @@
-"""Python clients of OpenAI's API against /v1, unmodified and at their defaults.
+"""Python clients of OpenAI's and Anthropic's APIs against /v1, unmodified and at their defaults.
 
 Each check prints a line, "ok  CLIENT | what it shows"; the process ends with 1
 where one failed. A package that is not installed is skipped with a line that
@@ -183,6 +183,71 @@ def openai_python():
     @check("openai", "responses with structured output")
     def _():
         return client.responses.parse(model="demo/json", input=QUESTION, text_format=City).output_parsed.city == "Paris", ""
+
+
+def anthropic_python():
+    import anthropic
+
+    client = anthropic.Anthropic(base_url=BASE.removesuffix("/v1"), api_key=KEY)
+    ask = {"model": "demo/text", "max_tokens": 1000, "messages": MESSAGES}
+    weather = {"name": "weather", "description": "The weather in a city", "input_schema": WEATHER["function"]["parameters"]}
+
+    @check("anthropic", "whole, usage")
+    def _():
+        r = client.messages.create(**ask)
+        return "Inception" in r.content[0].text and r.usage.output_tokens > 0 and r.stop_reason == "end_turn" and r._request_id, r
+
+    @check("anthropic", "streamed, usage")
+    def _():
+        with client.messages.stream(**ask) as s:
+            text = "".join(s.text_stream)
+            r = s.get_final_message()
+        return "Inception" in text and r.content[0].text == text and r.usage.output_tokens > 0, r
+
+    @check("anthropic", "tools")
+    def _():
+        r = client.messages.create(**{**ask, "model": "demo/tool"}, tools=[weather])
+        with client.messages.stream(**{**ask, "model": "demo/tool"}, tools=[weather]) as s:
+            streamed = s.get_final_message()
+        return all(m.stop_reason == "tool_use" and m.content[-1].type == "tool_use" and m.content[-1].input == {"city": "Paris"} for m in (r, streamed)), (r, streamed)
+
+    @check("anthropic", "structured output")
+    def _():
+        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
+        r = client.messages.create(**{**ask, "model": "demo/json"}, output_config={"format": {"type": "json_schema", "schema": schema}})
+        return json.loads(r.content[0].text) == {"city": "Paris"}, r
+
+    @check("anthropic", "tokens counted")
+    def _():
+        r = client.messages.count_tokens(model="demo/text", messages=MESSAGES)
+        return r.input_tokens > 0, r
+
+    @check("anthropic", "wrong key")
+    def _():
+        return raises(anthropic.AuthenticationError, lambda: client.with_options(api_key="nope").messages.create(**ask), 401)
+
+    @check("anthropic", "unknown model")
+    def _():
+        return raises(anthropic.NotFoundError, lambda: client.messages.create(**{**ask, "model": "nope"}), 404)
+
+    @check("anthropic", "429")
+    def _():
+        try:
+            client.with_options(max_retries=0).messages.create(**{**ask, "model": "demo/error"})
+        except anthropic.RateLimitError as e:
+            return e.response.headers["retry-after"] == "7" and e.body["error"]["type"] == "rate_limit_error" and "slow down" in str(e), e
+        return False, "no error"
+
+    @check("anthropic", "cancel of a whole answer")
+    def _():
+        return raises(anthropic.APITimeoutError, lambda: client.with_options(timeout=0.5).messages.create(**{**ask, "model": LONG}))
+
+    @check("anthropic", "cancel of a stream")
+    def _():
+        s = client.messages.create(**{**ask, "model": LONG}, stream=True)
+        next(iter(s))
+        s.close()
+        return True, ""
 
 
 def langchain():
@@ -612,6 +677,7 @@ def llm_python():
 
 for needs, client in [
     (("openai",), openai_python),
+    (("anthropic",), anthropic_python),
     (("langchain_openai",), langchain),
     (("litellm",), litellm_python),
     (("llama_index.llms.openai_like",), llama_index),
