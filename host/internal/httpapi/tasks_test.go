@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/auth"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -161,4 +162,22 @@ func TestTasksOfOthers(t *testing.T) {
 		{name: "gone", method: "GET", path: "/tasks/0", status: 404, code: "task_not_found"},
 		{name: "still there", method: "GET", path: "/tasks/1", status: 200},
 	})
+}
+
+// TestTaskKnowsItsKey: keys take turns by what their tasks say, and clients are not told.
+func TestTaskKnowsItsKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{})
+	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"documents.add"}, Indexes: []string{"*"}})
+	check(t, err)
+	r.task(r.do("POST", "/indexes/a/documents", `[{"id":1}]`))
+	r.task(r.do("POST", "/indexes/a/documents", `[{"id":1}]`, "Authorization", "Bearer "+r.keys.Value(&k)))
+	for uid, want := range []string{"", k.UID} {
+		if got, err := r.queue.Task(t.Context(), uint32(uid), nil); err != nil || got.Key != want {
+			t.Errorf("task %d is of key %q, %v; want %q", uid, got.Key, err, want)
+		}
+	}
+	if a := r.do("GET", "/tasks/1", ""); a.status != 200 || strings.Contains(a.body, k.UID) {
+		t.Errorf("the task is shown as %d %s, want it without the key", a.status, a.body)
+	}
 }

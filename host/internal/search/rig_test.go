@@ -49,6 +49,7 @@ type rig struct {
 	// let none fail for it.
 	maxCrashes int
 	failed     func(error) // see task.Options
+	batchTime  time.Duration
 	// running and waiting bound the searches; 0: as by default.
 	running, waiting int
 	cutoff           time.Duration // see search.Options; 0: a minute
@@ -107,7 +108,7 @@ func (r *rig) tryOpen() (err error) {
 		r.stop = func() { cancel(); r.shared.running.Wait() }
 		return nil
 	}
-	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed, MaxCrashes: r.maxCrashes}); err != nil {
+	if r.queue, err = task.Open(ctx, r.store, r.svc, task.Options{Retry: time.Millisecond, Failed: r.failed, MaxCrashes: r.maxCrashes, BatchTime: r.batchTime}); err != nil {
 		cancel()
 		return err
 	}

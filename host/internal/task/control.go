@@ -17,6 +17,7 @@ type Run struct {
 
 	mu       sync.Mutex
 	cancel   context.CancelCauseFunc // nil: nobody can cancel it
+	until    time.Time               // see Late; zero: no end
 	canceled bool
 	begun    bool
 	progress Progress
@@ -51,6 +52,10 @@ func (r *Run) interrupt() {
 	r.canceled = true
 	r.cancel(ErrCanceled)
 }
+
+// Late reports whether the run has taken so long that tasks of other indexes have
+// waited enough: it is to end behind the work that is being applied.
+func (r *Run) Late() bool { return !r.until.IsZero() && time.Now().After(r.until) }
 
 func (r *Run) state() (begun, canceled bool) {
 	r.mu.Lock()

@@ -63,8 +63,9 @@ type Pending struct {
 
 // A Processor applies tasks. See package search.
 type Processor interface {
-	// Process applies the works of r in order and returns an outcome for each.
-	// They are one task, or several document tasks of one index. An error means
+	// Process applies the works of r in order and returns an outcome for each, or
+	// for the first of them once r is late: the others come again. They are one
+	// task, or several document tasks of one index. An error means
 	// that the machine failed, not the task: the same works come again. ctx
 	// ends with the host, or because the works are canceled, see [Run.Begin].
 	//
@@ -86,6 +87,9 @@ type Options struct {
 	// Retry is the first pause after an error of the machine; it doubles up to
 	// 30 times as much. Default 1 s.
 	Retry time.Duration
+	// BatchTime is the time after which a batch takes no further task, see
+	// [Run.Late]. Default 1 s.
+	BatchTime time.Duration
 	// Keep is how many tasks the log holds; past it the oldest tenth of them
 	// goes, as far as it is finished. Default 1 million.
 	Keep int
@@ -94,7 +98,8 @@ type Options struct {
 	MaxCrashes int
 }
 
-// A Queue takes tasks and applies them one after the other. Safe for
+// A Queue takes tasks and applies them one after the other, those of an index in
+// their order. Safe for
 // concurrent use; call [Queue.Run] once for anything to be applied.
 type Queue struct {
 	log  Log
@@ -105,6 +110,7 @@ type Queue struct {
 	next      uint32 // number of the next task
 	nextBatch uint32
 	pending   []Pending
+	turns     turns         // while tasks are pending
 	running   *Run          // nil while nothing is applied
 	failing   bool          // the machine failed at what was to be applied last
 	changed   chan struct{} // closed and replaced whenever a task is added or finished
@@ -139,9 +145,10 @@ func NewQueue(log Log, p Processor, o Options) *Queue {
 		o.Now = time.Now
 	}
 	o.Retry = cmp.Or(o.Retry, time.Second)
+	o.BatchTime = cmp.Or(o.BatchTime, time.Second)
 	o.Keep = cmp.Or(o.Keep, 1_000_000)
 	o.MaxCrashes = cmp.Or(o.MaxCrashes, 2)
-	return &Queue{log: log, proc: p, opts: o, changed: make(chan struct{})}
+	return &Queue{log: log, proc: p, opts: o, turns: turns{ofKey: map[string]int{}, ofIndex: map[string]int{}}, changed: make(chan struct{})}
 }
 
 // ReadLog reads which tasks are not finished, and the next numbers. Call it while
@@ -215,7 +222,7 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 		return Summary{}, q.drop(n, err)
 	}
 	t := Task{
-		UID: q.next, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
+		UID: q.next, Key: n.Key, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
 		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
 	if n.UID != nil {
@@ -260,6 +267,10 @@ func (q *Queue) done(ts []Task) {
 	}
 	q.mu.Lock()
 	q.pending = slices.DeleteFunc(q.pending, func(p Pending) bool { return uids[p.Task.UID] })
+	if len(q.pending) == 0 {
+		clear(q.turns.ofKey)
+		clear(q.turns.ofIndex)
+	}
 	q.notify()
 	q.mu.Unlock()
 	if q.opts.Finished != nil {

@@ -164,7 +164,7 @@ func TestQueueJoinsDocumentTasks(t *testing.T) {
 	}
 	defer run(q)()
 	wait(t, q, 7)
-	if got, want := p.shapes(), "0+1+2 3 4 5 6 7"; got != want {
+	if got, want := p.shapes(), "0+1+2+4 3 5 6 7"; got != want {
 		t.Errorf("batches %s, want %s", got, want)
 	}
 	if n := q.Pending(); n != 0 {
@@ -256,8 +256,68 @@ func TestQueueRetriesWhatTheMachineFailed(t *testing.T) {
 	}
 }
 
+// TestQueueTakesTurns has many tasks of one index, and few of others that came later.
+func TestQueueTakesTurns(t *testing.T) {
+	p := &recorder{}
+	q := open(t, openStore(t), p, task.Options{})
+	for range 1200 {
+		enqueue(t, q, task.DocumentAddition, "a", "")
+	}
+	for _, index := range []string{"b", "c", "b"} {
+		enqueue(t, q, task.DocumentAddition, index, "")
+	}
+	enqueue(t, q, task.SettingsUpdate, "b", "")
+	for _, n := range []task.New{{Type: task.IndexSwap, Indexes: []string{"b", "d"}}, {Type: task.DumpCreation}, {Type: task.DocumentAddition, IndexUID: "e"}} {
+		if _, err := q.Enqueue(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 { // of a key with many indexes
+		if _, err := q.Enqueue(t.Context(), task.New{Type: task.IndexCreation, IndexUID: fmt.Sprint("n", i), Key: "busy"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := q.Enqueue(t.Context(), task.New{Type: task.IndexCreation, IndexUID: "m", Key: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	defer run(q)()
+	wait(t, q, 1209)
+	var got []string
+	for _, b := range p.batches {
+		got = append(got, fmt.Sprintf("%s:%d+%d", b[0].IndexUID, b[0].UID, len(b)-1))
+	}
+	if want := "a:0+499 b:1200+1 c:1201+0 a:500+499 b:1203+0 a:1000+199 :1204+0 :1205+0 n0:1207+0 m:1210+0 e:1206+0 n1:1208+0 n2:1209+0"; strings.Join(got, " ") != want {
+		t.Errorf("batches %s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+// TestQueueEndsLateBatch: what a late batch has not applied comes again, behind other
+// indexes, and may be canceled.
+func TestQueueEndsLateBatch(t *testing.T) {
+	p := &recorder{answer: func(works []task.Work) ([]task.Outcome, error) {
+		return make([]task.Outcome, min(len(works), 2)), nil
+	}}
+	q := open(t, openStore(t), p, task.Options{})
+	for _, index := range []string{"a", "a", "a", "a", "a", "b"} {
+		enqueue(t, q, task.DocumentAddition, index, "x")
+	}
+	defer run(q)()
+	wait(t, q, 4)
+	if got, want := p.shapes(), "0+1+2+3+4 5 2+3+4 4"; got != want {
+		t.Errorf("batches %s, want %s", got, want)
+	}
+	first := wait(t, q, 1)
+	b, err := q.Batch(t.Context(), *first.BatchUID, nil)
+	if err != nil || b.Tasks.Len() != 2 || !strings.HasPrefix(b.Strategy, "stopped before task with id 2 because the batch took more than") {
+		t.Errorf("the late batch: %+v, %v; want its two tasks, and why there are no more", b, err)
+	}
+	if last := wait(t, q, 2); *last.BatchUID == *first.BatchUID || last.Status != task.Succeeded {
+		t.Errorf("task 2: %+v, want it in another batch", last)
+	}
+}
+
 // TestHammerEnqueue enqueues from many goroutines: every number is given once,
-// and work is applied in the order of the numbers.
+// and work on an index is applied in the order of the numbers.
 func TestHammerEnqueue(t *testing.T) {
 	p := &recorder{}
 	before := runtime.NumGoroutine()
@@ -289,13 +349,13 @@ func TestHammerEnqueue(t *testing.T) {
 	if len(given) != 8*each {
 		t.Errorf("%d numbers given, want %d", len(given), 8*each)
 	}
-	next := uint32(0)
+	last := map[string]uint32{}
 	for _, b := range p.batches {
 		for _, w := range b {
-			if w.UID != next {
-				t.Fatalf("task %d applied, want %d", w.UID, next)
+			if before, ok := last[w.IndexUID]; ok && w.UID <= before {
+				t.Fatalf("task %d of index %s applied behind %d", w.UID, w.IndexUID, before)
 			}
-			next++
+			last[w.IndexUID] = w.UID
 		}
 	}
 	// Badger's own stay until the end of the test.

@@ -72,7 +72,9 @@ func (q *Queue) rest(ctx context.Context, pause time.Duration) {
 func (q *Queue) wait(ctx context.Context) (batch []Task, strategy string, err error) {
 	for {
 		q.mu.Lock()
-		batch, strategy = q.head()
+		if batch, strategy = q.head(); len(batch) > 0 {
+			q.turns.take(&batch[0])
+		}
 		changed := q.changed
 		q.mu.Unlock()
 		if ctx.Err() != nil {
@@ -116,11 +118,18 @@ func (q *Queue) apply(ctx context.Context, batch []Task, strategy string) error 
 	if outcomes == nil {
 		return q.putBack(ctx, batch)
 	}
-	now = q.moment(batch)
-	for i := range batch {
-		batch[i].end(outcomes[i], now)
+	done, rest := batch[:len(outcomes)], batch[len(outcomes):]
+	now = q.moment(done)
+	for i := range done {
+		done[i].end(outcomes[i], now)
 	}
-	return q.finish(ctx, batch)
+	if len(rest) > 0 {
+		q.strategy = fmt.Sprintf("stopped before task with id %d because the batch took more than %v", rest[0].UID, q.opts.BatchTime)
+		if err := q.putBack(ctx, rest); err != nil {
+			return err
+		}
+	}
+	return q.finish(ctx, done)
 }
 
 // moment is the present as a date of all tasks, and no earlier than the dates
@@ -140,8 +149,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// putBack makes tasks wait again that were stopped, because one of them was
-// canceled, before anything was written.
+// putBack makes tasks wait again of which nothing was written: the batch was late, or
+// one of them was canceled.
 func (q *Queue) putBack(ctx context.Context, batch []Task) error {
 	for i := range batch {
 		batch[i].Status, batch[i].StartedAt, batch[i].BatchUID = Enqueued, time.Time{}, nil
@@ -184,7 +193,7 @@ func (q *Queue) finish(ctx context.Context, batch []Task) error {
 
 // process calls the processor. It returns nothing where the run was canceled.
 func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
-	r := &Run{Works: make([]Work, len(batch))}
+	r := &Run{Works: make([]Work, len(batch)), until: time.Now().Add(q.opts.BatchTime)}
 	for i := range batch {
 		payload, err := q.log.Payload(ctx, batch[i].UID)
 		if err != nil {
@@ -213,7 +222,7 @@ func (q *Queue) process(ctx context.Context, batch []Task) ([]Outcome, error) {
 	q.mu.Lock()
 	q.running = nil
 	for i := range batch {
-		q.pendingTask(batch[i].UID).begun = begun
+		q.pendingTask(batch[i].UID).begun = begun && (err != nil || i < len(outcomes))
 	}
 	q.mu.Unlock()
 	if canceled {

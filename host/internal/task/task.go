@@ -68,6 +68,7 @@ func Statuses() []Status {
 // A Task is accepted work and what came of it.
 type Task struct {
 	UID      uint32
+	Key      string `json:",omitempty"` // the API key that sent it; "": the master key, or none
 	IndexUID string // "" where it concerns several indexes, or none
 	// Indexes are those that a task without IndexUID concerns.
 	Indexes    []string `json:",omitempty"`
@@ -127,6 +128,7 @@ func ISO8601(d time.Duration) string {
 // A New is work to enqueue. Package search makes them, checked.
 type New struct {
 	Type     Type
+	Key      string // see [Task]
 	IndexUID string
 	Indexes  []string // see [Task]
 	// Details is what the client may see before the task is applied: an object.

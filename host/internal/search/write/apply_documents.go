@@ -89,6 +89,10 @@ func (s *Writer) applyDocuments(ctx context.Context, r *task.Run, works []task.W
 			return nil, fmt.Errorf("apply documents to index %q: %w", b.uid, err)
 		}
 		b.outcomes[works[i].UID] = encodeOutcome(outcomes[i])
+		if r.Late() {
+			outcomes = outcomes[:i+1]
+			break
+		}
 	}
 	if err := b.finish(ctx); err != nil {
 		return nil, fmt.Errorf("apply documents to index %q: %w", b.uid, err)
