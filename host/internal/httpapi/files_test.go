@@ -2,14 +2,18 @@ package httpapi_test
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/textproto"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/task"
@@ -29,6 +33,39 @@ func (r *rig) sendFiles(target string, files ...string) answer {
 	}
 	check(r.tb, form.Close())
 	return r.do("POST", "/indexes/"+target, b.String(), "Content-Type", form.FormDataContentType())
+}
+
+// TestSlowUploads: uploads that do not come to their end keep nobody's from being read, and may
+// come to it later.
+func TestSlowUploads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{limits: httpapi.Limits{Read: 30 * time.Second}})
+	// More than the connection holds: once it is written, the host is reading.
+	head := "--b\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n" + strings.Repeat("x", 8<<20) +
+		"\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow.md\"\r\n\r\n# Slow\n\nIt comes"
+	const tail = " late.\r\n--b--\r\n"
+	var slow []net.Conn
+	for range 2 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		check(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = fmt.Fprintf(conn, "POST /indexes/slow/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s", master, len(head)+len(tail), head)
+		check(t, err)
+		slow = append(slow, conn)
+	}
+	if _, list := outcomes(t, r.sendFiles("quick/files", "a.md", "# Quick\n\nIt is there.")); len(list) != 1 || !strings.HasPrefix(list[0], "a.md 1") {
+		t.Errorf("a file sent at once became %q, want one document", list)
+	}
+	for _, conn := range slow {
+		_, err := io.WriteString(conn, tail)
+		check(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		check(t, err)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusAccepted {
+			t.Errorf("a slow upload = %d, want it accepted once it is whole", res.StatusCode)
+		}
+	}
 }
 
 type sentFiles struct {

@@ -88,6 +88,7 @@ func (s *Server) serve(rt *route) {
 			return err
 		}
 		r := &call{Ctx: c, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
+		r.NewSpool = func() exchange.Spool { return s.Search.NewSpool() }
 		r.CountSearches = func(n int) error { return s.countSearches(r, n) }
 		if rt.reads || rt.searches {
 			var heard func()

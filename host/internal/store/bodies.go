@@ -47,6 +47,14 @@ func (g guarded) Write(p []byte) (int, error) {
 	return g.w.f.Write(p)
 }
 
+// Open implements [write.BodyWriter].
+func (w *bodyWriter) Open() (io.ReadCloser, error) {
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	return os.Open(w.f.Name())
+}
+
 // Keep implements [write.BodyWriter].
 func (w *bodyWriter) Keep() (string, error) {
 	err := w.Flush()

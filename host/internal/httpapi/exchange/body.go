@@ -190,18 +190,41 @@ func (r *Call) ContentType(taken ...string) (string, error) {
 	return t, nil
 }
 
-// OpenForm returns the parts of a body that is a form with files. Its errors, and
-// those of its parts by way of [FormError], are for the client. The caller closes body.
-func (r *Call) OpenForm() (form *multipart.Reader, body io.Closer, err error) {
+// A Spool keeps what is written to it, on the disk where it is much. Call Discard when done.
+type Spool interface {
+	io.Writer
+	// Open returns what was written, from its beginning. Close it before Discard.
+	Open() (io.ReadCloser, error)
+	Discard()
+}
+
+// SpoolForm reads a body that is a form with files to its end and calls use with its parts:
+// so no slow client keeps what use needs. slot is the request's, for which use waits. Errors,
+// and those of parts by way of [FormError], are for the client.
+func (r *Call) SpoolForm(slot *Slot, use func(form *multipart.Reader) error) error {
 	boundary, err := r.FormBoundary()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	b, err := r.OpenBody()
+	body, err := r.OpenBody()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	return multipart.NewReader(b, boundary), b, nil
+	defer body.Close()
+	spool := r.NewSpool()
+	defer spool.Discard()
+	if _, err := io.Copy(spool, body); err != nil {
+		return err
+	}
+	if err := slot.Wait(r.Base); err != nil {
+		return err
+	}
+	form, err := spool.Open()
+	if err != nil {
+		return err
+	}
+	defer form.Close()
+	return use(multipart.NewReader(form, boundary))
 }
 
 // FormBoundary returns what stands between the parts of the body, which must be a

@@ -25,6 +25,8 @@ type Call struct {
 	// Base is what work for the request runs under. A shutdown ends it once its
 	// grace is over; a client that leaves does so where the route only reads.
 	Base context.Context
+	// NewSpool returns where a body goes that is read before it is looked at.
+	NewSpool func() Spool
 	// CountSearches counts searches as requests of the caller's key, where its limits
 	// say so. Its error is for the client.
 	CountSearches func(n int) error

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
@@ -30,9 +31,13 @@ import (
 const (
 	maxFiles     = 10_000    // those of archives included
 	maxFilesText = 256 << 20 // bytes of the documents that they become
-	// maxReading is how many requests are read at a time: each holds a file and its text in memory.
-	maxReading = 2
 )
+
+// uploads bound the requests that are read at a time, each of which holds a file and its text in memory:
+// of one key, fewer than all.
+func uploads() *exchange.Slots {
+	return exchange.NewSlots(exchange.SlotBounds{Running: 3, RunningOfKey: 2, Joined: 64, JoinedOfKey: 16, Patience: 2 * time.Minute})
+}
 
 // filesBody is the answer of POST /indexes/:uid/files.
 type filesBody struct {
@@ -66,22 +71,18 @@ func (s *Server) AddFiles(r *exchange.Call) error {
 	if err := s.checkMadeForFiles(r, uid, &in.source); err != nil {
 		return err
 	}
-	select {
-	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
-	case <-r.Base.Done():
-		return r.Base.Err()
-	}
-	form, body, err := r.OpenForm()
+	slot, err := s.uploads.Join(r.Caller.Key())
 	if err != nil {
 		return err
 	}
-	defer body.Close()
-	n, err := in.run(r.Base, uid, form)
-	if err != nil {
-		return err
-	}
-	return s.replacePages(r, uid, &in, n)
+	defer slot.Leave()
+	return r.SpoolForm(slot, func(form *multipart.Reader) error {
+		n, err := in.run(r.Base, uid, form)
+		if err != nil {
+			return err
+		}
+		return s.replacePages(r, uid, &in, n)
+	})
 }
 
 // readFileSource is what the query says of the files.

@@ -36,11 +36,11 @@ type Deps struct {
 // A Server answers the routes. Safe for concurrent use.
 type Server struct {
 	Deps
-	reading chan struct{} // requests of files that are read now
+	uploads *exchange.Slots // of files
 }
 
 // New returns a Server.
-func New(d Deps) *Server { return &Server{d, make(chan struct{}, maxReading)} }
+func New(d Deps) *Server { return &Server{d, uploads()} }
 
 // index returns the index uid of the path, or [indexerr.IndexNotFound] where the
 // caller may not use it: for reads and writes alike.

@@ -7,14 +7,17 @@ import (
 	"io"
 	"mime/multipart"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 )
 
-// maxSending is how many files of plugins are read at a time: each is in memory whole.
-const maxSending = 2
+// uploads bound the files of plugins that are read at a time: each is in memory whole.
+func uploads() *exchange.Slots {
+	return exchange.NewSlots(exchange.SlotBounds{Running: 2, RunningOfKey: 1, Joined: 16, JoinedOfKey: 4, Patience: 2 * time.Minute})
+}
 
 // The parts of a form that brings a plugin.
 const (
@@ -35,26 +38,22 @@ func (s *Server) withFile(r *exchange.Call, use func(Installer, *deploy.Fetched)
 	if err != nil {
 		return err
 	}
-	select {
-	case s.sending <- struct{}{}:
-		defer func() { <-s.sending }()
-	case <-r.Base.Done():
-		return r.Base.Err()
-	}
-	form, body, err := r.OpenForm()
+	slot, err := s.uploads.Join(r.Caller.Key())
 	if err != nil {
 		return err
 	}
-	defer body.Close()
-	file, err := readForm(form)
-	if err != nil {
-		return err
-	}
-	f, err := in.Take(file.name, file.module, file.signature)
-	if err != nil {
-		return notChanged(err)
-	}
-	return use(in, f)
+	defer slot.Leave()
+	return r.SpoolForm(slot, func(form *multipart.Reader) error {
+		file, err := readForm(form)
+		if err != nil {
+			return err
+		}
+		f, err := in.Take(file.name, file.module, file.signature)
+		if err != nil {
+			return notChanged(err)
+		}
+		return use(in, f)
+	})
 }
 
 // readForm reads the parts of form that are known.

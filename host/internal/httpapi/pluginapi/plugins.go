@@ -30,11 +30,11 @@ type Deps struct {
 // A Server answers the routes. Safe for concurrent use.
 type Server struct {
 	Deps
-	sending chan struct{} // files of plugins that are read now
+	uploads *exchange.Slots // of files
 }
 
 // New returns a Server.
-func New(d Deps) *Server { return &Server{d, make(chan struct{}, maxSending)} }
+func New(d Deps) *Server { return &Server{d, uploads()} }
 
 // A Plugin is what GET /plugins shows of one version of a plugin.
 type Plugin struct {

@@ -26,6 +26,8 @@ type Bodies interface {
 // A BodyWriter is a body on its way to the disk. Call Keep or Discard.
 type BodyWriter interface {
 	io.Writer
+	// Open returns what was written, from its beginning.
+	Open() (io.ReadCloser, error)
 	// Keep makes the body survive a crash and returns its name.
 	Keep() (name string, err error)
 	Discard() error
@@ -55,13 +57,13 @@ func AddDocuments(uid, primaryKey string, partial bool, body []byte) (task.New, 
 // reads to its end with little memory. A JSON body must be JSON; a broken line
 // of the other formats fails the task, not the call.
 func (s *Writer) ReadDocuments(uid string, in Incoming, body io.Reader) (task.New, error) {
-	w := &spool{bodies: s.bodies}
+	w := s.NewSpool()
 	n, err := in.check(uid, io.TeeReader(body, w))
 	if err == nil && w.failed == nil {
 		_, err = io.Copy(w, body) // what check left unread
 	}
 	if err = errors.Join(err, w.failed); err != nil {
-		w.discard()
+		w.Discard()
 		return task.New{}, err
 	}
 	t := in.task(uid, n, w.memory.Bytes())
@@ -71,7 +73,7 @@ func (s *Writer) ReadDocuments(uid string, in Incoming, body io.Reader) (task.Ne
 	t.Payload = in.payload().encode(nil)
 	t.BodySize = w.size
 	if t.Body, err = w.file.Keep(); err != nil {
-		w.discard()
+		w.Discard()
 		return task.New{}, fmt.Errorf("keep body: %w", err)
 	}
 	return t, nil
@@ -116,8 +118,11 @@ func (in *Incoming) task(uid string, documents int, body []byte) task.New {
 	}
 }
 
-// A spool takes a body into memory, and past inlineBody into a file.
-type spool struct {
+// NewSpool returns where a body goes that is kept for a while.
+func (s *Writer) NewSpool() *Spool { return &Spool{bodies: s.bodies} }
+
+// A Spool takes a body into memory, and past inlineBody into a file.
+type Spool struct {
 	bodies Bodies
 	memory bytes.Buffer
 	file   BodyWriter
@@ -126,7 +131,7 @@ type spool struct {
 }
 
 // Write implements [io.Writer].
-func (s *spool) Write(p []byte) (int, error) {
+func (s *Spool) Write(p []byte) (int, error) {
 	if s.failed == nil {
 		s.failed = s.write(p)
 	}
@@ -137,7 +142,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *spool) write(p []byte) (err error) {
+func (s *Spool) write(p []byte) (err error) {
 	if s.file == nil {
 		if s.memory.Len()+len(p) <= inlineBody {
 			s.memory.Write(p)
@@ -157,7 +162,20 @@ func (s *spool) write(p []byte) (err error) {
 	return nil
 }
 
-func (s *spool) discard() {
+// Open returns what was written, from its beginning. Close it before Discard.
+func (s *Spool) Open() (io.ReadCloser, error) {
+	if s.file == nil {
+		return io.NopCloser(bytes.NewReader(s.memory.Bytes())), nil
+	}
+	f, err := s.file.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open body: %w", err)
+	}
+	return f, nil
+}
+
+// Discard removes what was written.
+func (s *Spool) Discard() {
 	if s.file != nil {
 		_ = s.file.Discard() // else the next start does it
 	}
