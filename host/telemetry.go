@@ -62,9 +62,14 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		h.log.Info().Str("by", h.usage.off).Msg("telemetry is off")
 		return nil, telemetry.RemoveSpool(c.DBPath)
 	}
-	var err error
-	if h.usage.uid, err = telemetry.OpenUID(c.DBPath); err != nil {
-		return nil, err
+	var anew, err error
+	if h.usage.uid, anew, err = telemetry.OpenUID(c.DBPath, cmp.Or(o.Hooks.Machine, machine.This()).ID); err != nil {
+		h.usage.off = "an Instance UID that cannot be kept"
+		h.log.Warn().Err(err).Msg("telemetry is off: its Instance UID cannot be kept")
+		return nil, nil
+	}
+	if anew != nil {
+		h.log.Warn().Err(anew).Str("instance_uid", h.usage.uid.String()).Msg("telemetry has a new Instance UID")
 	}
 	if h.usage.spool, err = spool.Open(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
 		h.usage.off = "a spool that cannot be opened"

@@ -114,7 +114,7 @@ var layout = []row{
 	{layerDomain, "~search/vector", "~apierr ~apierr/indexerr ~contain ~search/storage", ""},
 	{layerDomain, "~search/write", "abi ~apierr ~apierr/indexerr ~feature ~rawjson ~search/embedder ~search/filter ~search/folder ~search/index ~search/ingest ~search/settings ~search/storage ~search/template ~search/vector ~task", ""},
 	{layerDomain, "~task", "~apierr ~contain", ""},
-	{layerDomain, "~telemetry", "abi abi/event abi/metric ~rawjson", "github.com/dustin/go-humanize"},
+	{layerDomain, "~telemetry", "abi abi/event abi/metric ~rawjson ~system", "github.com/dustin/go-humanize"},
 	{layerDomain, "~webhook", "~apierr ~secret ~task", "github.com/google/uuid"},
 	{layerTechnology, "~archive", "", "github.com/klauspost/compress/zstd"},
 	{layerTechnology, "~cluster/jetstream", "~cluster ~contain", "github.com/nats-io/nats.go"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -203,6 +204,9 @@ func (f *fleet) keyFile() string { return filepath.Join(f.dir, "key") }
 // readFleetKey returns the key in a file, which is made where there is none.
 func readFleetKey(name string) (string, error) {
 	b, err := os.ReadFile(name)
+	if err == nil && len(bytes.TrimSpace(b)) == 0 {
+		return "", fmt.Errorf("%s is empty: remove it, and the data of the nodes with it", name)
+	}
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return strings.TrimSpace(string(b)), err
 	}

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -20,6 +21,7 @@ type Machine struct {
 	RAM          uint64 // KiB, in steps of 64 MiB
 	Disk         uint64 // bytes of the largest disk, in steps of 1 GB
 	Cores        int
+	ID           string                 // tells machines apart, and is told to nobody; empty: not known
 	Used         func(dir string) int64 // bytes that a directory takes of the disk
 }
 
@@ -31,6 +33,7 @@ func This() *Machine {
 		RAM:          Round(uint64(system.MachineMemory())>>10, 64<<10),
 		Disk:         Round(largestDisk(readOr("/proc/self/mounts")), 1e9),
 		Cores:        runtime.NumCPU(),
+		ID:           machineID(readOr("/etc/machine-id", "/var/lib/dbus/machine-id")),
 		Used:         dbfolder.Use,
 	}
 }
@@ -55,6 +58,16 @@ func distributionID(release []byte) string {
 		}
 	}
 	return runtime.GOOS
+}
+
+var formMachineID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// machineID is the id in a file of systemd's; empty in an image that has none yet.
+func machineID(file []byte) string {
+	if id := strings.TrimSpace(string(file)); formMachineID.MatchString(id) {
+		return id
+	}
+	return ""
 }
 
 // largestDisk is the capacity of the largest file system on a device.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/system"
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
@@ -131,15 +132,7 @@ func makeSealFile(path string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(path))
-	}
-	return key, nil
+	return key, system.ReplaceFile(path, key)
 }
 
 func deriveSealKey(secret []byte) (k sealKey, err error) {

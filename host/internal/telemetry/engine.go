@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +92,9 @@ type state struct {
 	Early      []Message                 `json:"early"` // of collectors that left in this window
 	Kinds      map[string]string         `json:"kinds"` // of all paths that were ever used
 	Lost       uint64                    `json:"lost"`  // events that no collector took
+	// Epoch is random, and another one for each spool that begins: numbers of windows
+	// begin again with it.
+	Epoch string `json:"epoch,omitempty"`
 }
 
 type savedCollector struct {
@@ -123,7 +127,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 			e.state = state{}
 		}
 	}
-	// No number is given twice: the ids of messages hang on it.
+	if e.state.Epoch == "" {
+		e.state.Epoch = rand.Text()
+	}
+	// No number is given twice within an epoch.
 	e.state.Window = max(e.state.Window, e.last.Number+1)
 	if e.state.Began.IsZero() {
 		e.state.Began = now.UTC().Truncate(time.Hour)

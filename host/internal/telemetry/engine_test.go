@@ -23,7 +23,11 @@ func TestWindow(t *testing.T) {
 		t.Fatalf("%d messages were sealed before the first hour was over", len(r.spool.messages))
 	}
 	r.pass(time.Minute)
-	want := `{"batch":[{"type":"track","messageId":"` + instance.Derive("a\n1.0.0\n1\n0").String() + `","userId":"01020304-0506-4708-890a-0b0c0d0e0f10",` +
+	id, err := ParseUUID(r.spool.messages[0].ID)
+	if err != nil {
+		t.Error(err)
+	}
+	want := `{"batch":[{"type":"track","messageId":"` + id.String() + `","userId":"01020304-0506-4708-890a-0b0c0d0e0f10",` +
 		`"timestamp":"2026-11-21T08:00:00Z","event":"a","context":{"collector":{"name":"a","version":"1.0.0"},"ip":"0.0.0.0"},` +
 		`"properties":{"a":{"gpu":false,"n":3}}}]}`
 	if got := bodies(r.spool.messages); got != want {
@@ -37,6 +41,45 @@ func TestWindow(t *testing.T) {
 	if len(r.said) > 0 || r.ended != 2 {
 		t.Errorf("the engine said %q, and told of %d windows, want nothing and 2", r.said, r.ended)
 	}
+}
+
+// TestMessageIDs gives another id to each message, whatever became of the data directory: a
+// platform drops an id that it has seen. The same window sealed again has the same.
+func TestMessageIDs(t *testing.T) {
+	window := func(spool *memorySpool, events int, more time.Duration) Message {
+		t.Helper()
+		r := newRig(t, spool, collectorOf("a", "1.0.0"))
+		r.pass(more)
+		r.emit(events)
+		if one, two := bodies(r.engine.Preview()), bodies(r.engine.Preview()); one != two {
+			t.Errorf("a window previewed twice: %s and %s", one, two)
+		}
+		w, err := r.engine.EndWindow(t.Context())
+		if err != nil || len(w.Messages) != 1 {
+			t.Fatalf("EndWindow = %+v, %v", w, err)
+		}
+		return w.Messages[0]
+	}
+	seen := map[string]string{}
+	add := func(what string, m Message) {
+		t.Helper()
+		if before, ok := seen[m.ID]; ok {
+			t.Errorf("%s has the id of %s", what, before)
+		}
+		seen[m.ID] = what
+	}
+	spool := newSpool()
+	add("the first", window(spool, 3, 0))
+	copied := func() *memorySpool {
+		c := newSpool()
+		c.state = bytes.Clone(spool.state)
+		return c
+	}
+	before := copied()
+	add("the second", window(spool, 3, 0))
+	add("a copy of before the second, with other data", window(before, 4, 0))
+	add("a spool made anew", window(newSpool(), 3, 0))
+	add("a spool made anew, again", window(newSpool(), 3, 0))
 }
 
 // TestEndWindow ends windows before their hour: they have what was counted, each is
@@ -392,7 +435,7 @@ func TestParts(t *testing.T) {
 		c.manifest.Metrics = append(c.manifest.Metrics, m)
 		values = append(values, Value{&c.manifest.Metrics[i], int64(i)})
 	}
-	o := origin{instance, 1, time.Unix(0, 0)}
+	o := origin{instance, "e", 1, time.Unix(0, 0)}
 	all, err := o.seal(c, 0, values)
 	if err != nil || len(all) < 2 {
 		t.Fatalf("seal = %d messages, %v, want some", len(all), err)

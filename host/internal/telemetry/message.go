@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,8 +23,17 @@ const contextPath = "context."
 // An origin is where a message comes from.
 type origin struct {
 	instance UUID
+	epoch    string // of the spool
 	window   uint64
 	began    time.Time // of the window, cut to the hour
+}
+
+// id names a message: the same again for the same data alone, whatever became of the
+// data directory, since a platform drops an id that it has seen. body is the message
+// without one.
+func (o origin) id(c Collector, part int, body []byte) string {
+	m := c.Manifest()
+	return o.instance.Derive(fmt.Sprintf("%s\n%s\n%s\n%d\n%d\n%d\n%x", m.Name, m.Version, o.epoch, o.window, part, o.began.Unix(), sha256.Sum256(body))).String()
 }
 
 // seal writes the values of one collector's window as messages, of which there
@@ -62,7 +72,6 @@ type wireMessage struct {
 
 func (o origin) part(c Collector, part int, values []Value) (Message, error) {
 	m := c.Manifest()
-	id := o.instance.Derive(fmt.Sprintf("%s\n%s\n%d\n%d", m.Name, m.Version, o.window, part)).String()
 	context := map[string]any{
 		// The platform would put the sender's address here.
 		"ip":        "0.0.0.0",
@@ -77,23 +86,30 @@ func (o origin) part(c Collector, part int, values []Value) (Message, error) {
 		}
 	}
 	w := wireMessage{
-		Type: abi.MessageTrack, MessageID: id, UserID: o.instance.String(), Timestamp: o.began.UTC().Truncate(time.Hour).Format(time.RFC3339), Context: context,
+		Type: abi.MessageTrack, UserID: o.instance.String(), Timestamp: o.began.UTC().Truncate(time.Hour).Format(time.RFC3339), Context: context,
 	}
 	if m.Message == abi.MessageIdentify {
 		w.Type, w.Traits = abi.MessageIdentify, tree
 	} else {
 		w.Event, w.Properties = m.Name, tree
 	}
+	body, err := w.text()
+	if err == nil {
+		w.MessageID = o.id(c, part, body)
+		body, err = w.text()
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("write message of collector %s: %w", m.Name, err)
+	}
+	return Message{ID: w.MessageID, Collector: m.Name, Version: m.Version, Window: o.window, Outbound: c.Outbound(), Body: body}, nil
+}
+
+func (w *wireMessage) text() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(w); err != nil {
-		return Message{}, fmt.Errorf("write message of collector %s: %w", m.Name, err)
-	}
-	return Message{
-		ID: id, Collector: m.Name, Version: m.Version, Window: o.window, Outbound: c.Outbound(),
-		Body: bytes.TrimSuffix(b.Bytes(), []byte("\n")),
-	}, nil
+	err := e.Encode(w)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // put puts v into the tree at path. Manifests have no path that leads through

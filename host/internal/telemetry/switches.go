@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/parley-search/parley/host/internal/system"
 )
 
 // The files of a data directory that are telemetry's.
 const (
-	uidFile  = "instance-uid"
-	offFile  = "telemetry-off"
-	SpoolDir = "telemetry"
+	uidFile     = "instance-uid"
+	machineFile = "instance-machine" // see [OpenUID]
+	offFile     = "telemetry-off"
+	SpoolDir    = "telemetry"
 	// SpoolAside ends the name of a spool's folder that is being replaced.
 	SpoolAside = ".old"
 )
@@ -90,33 +93,70 @@ func RemoveSpool(dir string) error {
 	return nil
 }
 
-// OpenUID returns the Instance UID of a data directory, which is made where
-// there is none.
-func OpenUID(dir string) (UUID, error) {
-	u, err := ReadUID(dir)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return u, err
+// errDamaged says that the Instance UID cannot be read: what it was, nobody knows.
+var errDamaged = errors.New("it holds no UUID")
+
+// OpenUID returns the Instance UID of the data directory dir. A new one is made where there
+// is none; where it cannot be read, as after a loss of power; and where the directory was
+// copied from another machine, whose id is not machine: as one instance, both would send
+// different messages. anew says why, of the last two; machine is empty where that is not
+// known.
+func OpenUID(dir, machine string) (u UUID, anew, err error) {
+	u, err = ReadUID(dir)
+	switch note, noted := readMachine(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		anew = err
+		// A folder, too, would be in the way.
+		if err := os.Rename(filepath.Join(dir, uidFile), filepath.Join(dir, uidFile+".bad")); err != nil {
+			return u, anew, fmt.Errorf("put the instance UID aside: %w", err)
+		}
+	case machine == "" || noted && note == machineNote(u, machine):
+		return u, nil, nil
+	case noted:
+		anew = errors.New("the data directory was copied from another machine")
+	default: // of a version that noted no machine
+		return u, nil, writeMachine(dir, u, machine)
 	}
 	u = NewUUID()
-	file := filepath.Join(dir, uidFile)
-	if err := os.WriteFile(file, []byte(u.String()+"\n"), 0o600); err != nil {
-		return UUID{}, fmt.Errorf("write instance UID: %w", err)
+	if err := system.ReplaceFile(filepath.Join(dir, uidFile), []byte(u.String()+"\n")); err != nil {
+		return u, anew, fmt.Errorf("write instance UID: %w", err)
 	}
-	return u, nil
+	return u, anew, writeMachine(dir, u, machine)
 }
 
-// ReadUID returns the Instance UID, or an error that is fs.ErrNotExist.
+// ReadUID returns the Instance UID, or an error that is fs.ErrNotExist where there is none.
 func ReadUID(dir string) (UUID, error) {
-	file := filepath.Join(dir, uidFile)
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(filepath.Join(dir, uidFile))
 	if err != nil {
 		return UUID{}, fmt.Errorf("read instance UID: %w", err)
 	}
 	u, err := ParseUUID(strings.TrimSpace(string(b)))
 	if err != nil {
-		return UUID{}, fmt.Errorf("read instance UID from %s: %w: remove the file to get a new one", file, err)
+		return UUID{}, fmt.Errorf("read instance UID: %w", errDamaged)
 	}
 	return u, nil
+}
+
+// machineNote stands for a machine beside the UID u, and tells nobody which it is.
+func machineNote(u UUID, machine string) string { return u.Derive("machine\n" + machine).String() }
+
+func readMachine(dir string) (note string, ok bool) {
+	b, err := os.ReadFile(filepath.Join(dir, machineFile))
+	note = strings.TrimSpace(string(b))
+	_, bad := ParseUUID(note)
+	return note, err == nil && bad == nil // one that is damaged says nothing
+}
+
+// writeMachine notes the machine that the directory dir with the UID u is on.
+func writeMachine(dir string, u UUID, machine string) error {
+	if machine == "" {
+		return nil
+	}
+	if err := system.ReplaceFile(filepath.Join(dir, machineFile), []byte(machineNote(u, machine)+"\n")); err != nil {
+		return fmt.Errorf("note the machine beside the instance UID: %w", err)
+	}
+	return nil
 }
 
 // Forget stops telemetry for good: it is off from the next start on, and spool
@@ -128,14 +168,15 @@ func Forget(dir string) (UUID, error) {
 
 // ForgetUID is Forget where the spool is open: whoever has it empties it.
 func ForgetUID(dir string) (UUID, error) {
-	u, err := ReadUID(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return UUID{}, err
+	u, missing := ReadUID(dir)
+	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+		missing = fs.ErrNotExist // nobody can read it: it goes all the same
 	}
-	missing := err
-	err = SwitchOff(dir)
-	if e := os.Remove(filepath.Join(dir, uidFile)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, fmt.Errorf("remove instance UID: %w", e))
+	err := SwitchOff(dir)
+	for _, name := range []string{uidFile, uidFile + ".bad", machineFile} {
+		if e := os.RemoveAll(filepath.Join(dir, name)); e != nil {
+			err = errors.Join(err, fmt.Errorf("remove instance UID: %w", e))
+		}
 	}
 	return u, errors.Join(err, missing)
 }
