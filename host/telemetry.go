@@ -82,7 +82,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		return nil, err
 	}
 	engine, err := telemetry.Open(ctx, telemetry.Options{
-		Instance: h.usage.uid, Spool: h.usage.spool, Snapshot: snapshot, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick,
+		Instance: h.usage.uid, Epoch: h.usage.spool.Epoch(), Spool: h.usage.spool, Snapshot: snapshot, Log: h.warn, Now: o.Pace.Now, Tick: o.Pace.Tick,
 		Sealed: func(messages []telemetry.Message, _ []telemetry.CollectorValues) {
 			if file == nil {
 				return

@@ -69,6 +69,6 @@ func (s *Spool) Empty() error {
 	if err = errors.Join(err, s.open()); err != nil {
 		return fmt.Errorf("empty telemetry spool: %w", err)
 	}
-	s.queue, s.past, s.noted, s.dropped = shelf{prefix: prefixMessage}, shelf{prefix: prefixPast}, shelf{prefix: prefixDelivery}, 0
-	return nil
+	s.queue, s.past, s.noted, s.dropped, s.epoch = shelf{prefix: prefixMessage}, shelf{prefix: prefixPast}, shelf{prefix: prefixDelivery}, 0, ""
+	return s.begin()
 }

@@ -4,6 +4,7 @@ package spool
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 // The keys of a spool, which is a database of its own.
 //
+//	epoch          => a random text, of this spool alone
 //	state          => what the engine keeps of the window under way
 //	next           => numbers of the next message under m/ and under w/, 8 bytes each
 //	dropped        => how many messages went undelivered, 8 bytes
@@ -32,6 +34,7 @@ import (
 // A message whose number is not below next was never sealed: a crash came
 // before the state that goes with it.
 const (
+	keyEpoch       = "epoch"
 	keyState       = "state"
 	keyNext        = "next"
 	keyDropped     = "dropped"
@@ -73,6 +76,7 @@ type Spool struct {
 	past    shelf // of the last windows
 	noted   shelf // deliveries; what is known of each is its number
 	dropped uint64
+	epoch   string
 }
 
 var _ telemetry.Spool = (*Spool)(nil)
@@ -98,7 +102,11 @@ func Open(dir string) (*Spool, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	if err := s.read(); err != nil {
+	err := s.read()
+	if err == nil {
+		err = s.begin()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read telemetry spool in %s: %w", dir, err), s.db.Close())
 	}
 	return s, nil
@@ -133,6 +141,11 @@ func (s *Spool) read() error {
 		if len(dropped) == 8 {
 			s.dropped = binary.BigEndian.Uint64(dropped)
 		}
+		epoch, err := valueOf(txn, keyEpoch)
+		if err != nil {
+			return err
+		}
+		s.epoch = string(epoch)
 		sealed := [2]uint64{math.MaxUint64, math.MaxUint64}
 		next, err := valueOf(txn, keyNext)
 		if err != nil {
@@ -143,6 +156,27 @@ func (s *Spool) read() error {
 		}
 		return errors.Join(s.queue.read(txn, sealed[0]), s.past.read(txn, sealed[1]), s.noted.read(txn, math.MaxUint64))
 	})
+}
+
+// begin gives a spool that has none its epoch.
+func (s *Spool) begin() error {
+	if s.epoch != "" {
+		return nil
+	}
+	epoch := rand.Text()
+	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(keyEpoch), []byte(epoch)) })
+	if err == nil {
+		s.epoch = epoch
+	}
+	return err
+}
+
+// Epoch tells this spool from any that was in its place before: numbers of windows begin
+// again in each.
+func (s *Spool) Epoch() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.epoch
 }
 
 // valueOf returns a copy of what stands at key, or nil.

@@ -2,6 +2,7 @@ package spool
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -299,4 +300,39 @@ func TestHours(t *testing.T) {
 		t.Errorf("the folder had %d bytes at most, want no more than %d", most, 2*maxDirBytes)
 	}
 	t.Logf("%d hours: at most %d KiB on disk, %d KiB at the end", hours, most>>10, s.dirSize()>>10)
+}
+
+// TestEpoch shows that each spool has an epoch of its own, which it keeps as long as it is
+// there.
+func TestEpoch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	epoch := func(then func(*Spool) error) string {
+		t.Helper()
+		s, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := s.Epoch()
+		if err := errors.Join(then(s), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	first := epoch(func(*Spool) error { return nil })
+	if again := epoch((*Spool).renew); again != first || first == "" {
+		t.Errorf("the epoch is %q, and was %q", again, first)
+	}
+	if again := epoch((*Spool).Empty); again != first {
+		t.Errorf("the epoch after a renewal is %q, want %q", again, first)
+	}
+	second := epoch(func(*Spool) error { return os.RemoveAll(filepath.Join(dir, "nothing")) })
+	if second == first || second == "" {
+		t.Errorf("the epoch of a spool that was emptied is %q, as before", second)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if third := epoch(func(*Spool) error { return nil }); third == second || third == "" {
+		t.Errorf("the epoch of a spool that was removed is %q, as before", third)
+	}
 }

@@ -99,6 +99,16 @@ func (c *Courier) Run(ctx context.Context) {
 	}
 }
 
+// Hurry has the next request made at once, whatever c waits for: somebody has mended what was
+// in its way. It reports whether c waited.
+func (c *Courier) Hurry() (waited bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waited = !c.due()
+	c.next, c.tries = time.Time{}, 0
+	return waited
+}
+
 // Status returns how delivery goes.
 func (c *Courier) Status() CourierStatus {
 	c.mu.Lock()
@@ -179,7 +189,7 @@ func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err 
 	default:
 		// A wrong key or address, or a redirect: nothing that waiting a minute mends.
 		c.next = c.options.Now().Add(pauseDay)
-		c.options.Log("telemetry is not delivered for a day: check its URL and write key", errors.New(said(a, err)))
+		c.options.Log("telemetry is not delivered for a day: check its URL and write key, then `parley telemetry flush` tries at once", errors.New(said(a, err)))
 		return false
 	}
 }

@@ -196,6 +196,26 @@ func TestCourierClock(t *testing.T) {
 	}
 }
 
+// TestCourierHurry has a request made at once that waits for a day, since the platform
+// refused the write key.
+func TestCourierHurry(t *testing.T) {
+	c, p, spool, _ := courierRig(1, always(401, ""))
+	drive(t, c)
+	p.answer = always(200, "")
+	if drive(t, c); len(p.bodies) != 1 {
+		t.Errorf("%d requests, want none in the day after a 401", len(p.bodies))
+	}
+	if !c.Hurry() {
+		t.Error("Hurry says that nothing waited")
+	}
+	if drive(t, c); len(p.bodies) != 2 || len(spool.messages) != 0 {
+		t.Errorf("%d requests with %d messages left, want the second at once", len(p.bodies), len(spool.messages))
+	}
+	if c.Hurry() {
+		t.Error("Hurry says that something waited")
+	}
+}
+
 func TestFitting(t *testing.T) {
 	big := make([]byte, 200_000)
 	messages := []Message{{Body: big}, {Body: big}, {Body: big}}

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,8 @@ import (
 // Options says how an [Engine] works.
 type Options struct {
 	Instance UUID // key of all messages; shown to the operator, used for nothing else
+	// Epoch tells the spool from those that were in its place before, see spool.Spool.Epoch.
+	Epoch    string
 	Spool    Spool
 	Snapshot Snapshot // of process and machine; nil: there is nothing to say of them
 	// Sealed is told of each window that ended: its messages, which are in the
@@ -92,9 +93,6 @@ type state struct {
 	Early      []Message                 `json:"early"` // of collectors that left in this window
 	Kinds      map[string]string         `json:"kinds"` // of all paths that were ever used
 	Lost       uint64                    `json:"lost"`  // events that no collector took
-	// Epoch is random, and another one for each spool that begins: numbers of windows
-	// begin again with it.
-	Epoch string `json:"epoch,omitempty"`
 }
 
 type savedCollector struct {
@@ -126,9 +124,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 			e.options.Log("telemetry begins a new window: what was kept of the last one is damaged", err)
 			e.state = state{}
 		}
-	}
-	if e.state.Epoch == "" {
-		e.state.Epoch = rand.Text()
 	}
 	// No number is given twice within an epoch.
 	e.state.Window = max(e.state.Window, e.last.Number+1)

@@ -46,10 +46,10 @@ func TestWindow(t *testing.T) {
 // TestMessageIDs gives another id to each message, whatever became of the data directory: a
 // platform drops an id that it has seen. The same window sealed again has the same.
 func TestMessageIDs(t *testing.T) {
-	window := func(spool *memorySpool, events int, more time.Duration) Message {
+	window := func(spool *memorySpool, events int, epoch string) Message {
 		t.Helper()
 		r := newRig(t, spool, collectorOf("a", "1.0.0"))
-		r.pass(more)
+		r.engine.options.Epoch = epoch
 		r.emit(events)
 		if one, two := bodies(r.engine.Preview()), bodies(r.engine.Preview()); one != two {
 			t.Errorf("a window previewed twice: %s and %s", one, two)
@@ -69,17 +69,17 @@ func TestMessageIDs(t *testing.T) {
 		seen[m.ID] = what
 	}
 	spool := newSpool()
-	add("the first", window(spool, 3, 0))
+	add("the first", window(spool, 3, "one"))
 	copied := func() *memorySpool {
 		c := newSpool()
 		c.state = bytes.Clone(spool.state)
 		return c
 	}
 	before := copied()
-	add("the second", window(spool, 3, 0))
-	add("a copy of before the second, with other data", window(before, 4, 0))
-	add("a spool made anew", window(newSpool(), 3, 0))
-	add("a spool made anew, again", window(newSpool(), 3, 0))
+	add("the second", window(spool, 3, "one"))
+	add("a copy of before the second, with other data", window(before, 4, "one"))
+	add("a spool made anew", window(newSpool(), 3, "two"))
+	add("a spool made anew, again", window(newSpool(), 3, "three"))
 }
 
 // TestEndWindow ends windows before their hour: they have what was counted, each is

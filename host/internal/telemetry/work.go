@@ -130,7 +130,7 @@ type sealed struct {
 }
 
 func (e *Engine) origin() origin {
-	return origin{e.options.Instance, e.state.Epoch, e.state.Window, e.state.Began}
+	return origin{e.options.Instance, e.options.Epoch, e.state.Window, e.state.Began}
 }
 
 // seal looks at all collectors, having told them what is new of process and

@@ -44,9 +44,14 @@ func (s *Server) GetWindows(r *exchange.Call) error {
 	return r.OK(exchange.NewList(windowBodies(windows), 0, limit, len(windows)))
 }
 
-// EndWindow answers POST /telemetry/flush: the window under way ends as by the hour,
-// which the author of a collector need not wait for.
+// EndWindow answers POST /telemetry/flush: what waits to be delivered is tried at once, and
+// the window under way ends as by the hour, which the author of a collector need not wait
+// for.
 func (s *Server) EndWindow(r *exchange.Call) error {
+	hurried := s.Usage.Courier != nil && s.Usage.Courier.Hurry()
+	if !s.Usage.MayEnd && hurried {
+		return apierr.Newf(apierr.TelemetryFlushDisabled, "What waits is sent now, whatever kept it; `GET /telemetry` shows what comes of it. The window goes on, since this host runs with `--env production`.")
+	}
 	if !s.Usage.MayEnd {
 		return apierr.Newf(apierr.TelemetryFlushDisabled, "This host runs with `--env production`, where a window ends after its hour and never before: who reads the figures counts on that. Try collectors on a host of `--env development`; `GET /telemetry/messages` shows what the window comes to so far.")
 	}
