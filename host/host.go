@@ -29,6 +29,7 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi"
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/logs"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -183,6 +184,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
+	requests := memory.NewAccount(c.RequestMemory)
+	h.metrics.Add(func() []metrics.Family { return figures.Requests(requests) })
 	deps := httpapi.Deps{
 		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,
 		Chat: h.chat, Search: h.search, Federate: h.federate, Files: h.openFiles(c, o),
@@ -193,7 +196,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
 		Responses:    responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}),
 		Version:      httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
-		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload, Connections: c.Connections},
+		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload, Chat: c.ChatPayload, Answer: c.AnswerLimit, Connections: c.Connections},
+		Memory:       requests,
 		Site:         httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies},
 		PublicURL:    c.PublicURL, TLS: tlsConfig, Replicates: c.Replicates,
 		Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage,

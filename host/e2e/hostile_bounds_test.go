@@ -44,3 +44,21 @@ func TestHostileIdleConnections(t *testing.T) {
 		t.Errorf("read %q, %v of the longest idle one, want its end", b, err)
 	}
 }
+
+// Answers and bodies are lent of one account, whose size the operator may say.
+//
+//parley:option max-request-memory
+func TestHostileRequestMemory(t *testing.T) {
+	h := house.Open(t, map[string]string{"max-request-memory": "1 MiB", "experimental-enable-metrics": "true"})
+	large := strings.Repeat(" ", 600<<10) + `{"stopWords":["x"]}`
+	if r := h.Call("PATCH", "/indexes/a/settings", large); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, "--max-request-memory") {
+		t.Errorf("a body of 600 KiB where there is 1 MiB = %d %s, want 503 that names the option", r.Status, r.Body)
+	}
+	h.Must("PATCH", "/indexes/a/settings", `{"stopWords":["x"]}`)
+	figures := h.Must("GET", "/metrics", "").Body
+	for _, want := range []string{"parley_request_memory_limit_bytes 1.048576e+06", "parley_request_memory_refused_total 1", "parley_request_memory_bytes "} {
+		if !strings.Contains(figures, want) {
+			t.Errorf("metrics lack %q", want)
+		}
+	}
+}

@@ -16,6 +16,8 @@ var (
 	PayloadTooLarge    = Invalid("payload_too_large", http.StatusRequestEntityTooLarge)
 	HeadersTooLarge    = Invalid("headers_too_large", http.StatusRequestHeaderFieldsTooLarge)
 	NotFound           = Invalid("not_found", http.StatusNotFound)
+	AnswerTooLarge     = Invalid("answer_too_large", http.StatusRequestEntityTooLarge)
+	MemoryExhausted    = NewCode("memory_exhausted", http.StatusServiceUnavailable, TypeSystem)
 	RequestTimeout     = Invalid("request_timeout", http.StatusRequestTimeout)
 	ShuttingDown       = NewCode("shutting_down", http.StatusServiceUnavailable, TypeSystem)
 	MethodNotAllowed   = Invalid("method_not_allowed", http.StatusMethodNotAllowed)

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/deploy"
@@ -35,6 +38,9 @@ type Config struct {
 	MasterKey         secret.Text
 	PayloadLimit      int64
 	SearchPayload     int64
+	ChatPayload       int64
+	AnswerLimit       int64
+	RequestMemory     int64
 	Connections       int
 	IndexingMemory    int64
 	VectorMemory      int64
@@ -185,6 +191,18 @@ func AllOptions() []Option {
 		{
 			Name: "http-search-payload-size-limit", Default: "1 MiB", Meaning: "largest body of a search, where http-payload-size-limit is not less: vectors and media of a query count too",
 			Kind: sizeKind(func(c *Config) *int64 { return &c.SearchPayload }),
+		},
+		{
+			Name: "http-chat-payload-size-limit", Default: "4 MiB", Meaning: "largest body of a chat, of a request below /v1 and of a message of MCP, where http-payload-size-limit is not less: files in messages count too",
+			Kind: sizeKind(func(c *Config) *int64 { return &c.ChatPayload }),
+		},
+		{
+			Name: "http-answer-size-limit", Default: "64 MiB", Meaning: "largest answer of documents, hits and facets, before it is compressed; what would be larger is refused with the status 413",
+			Kind: sizeKind(func(c *Config) *int64 { return &c.AnswerLimit }),
+		},
+		{
+			Name: "max-request-memory", Meaning: "memory that bodies and answers of all requests under way may take together, an eighth of it for small ones alone; what is beyond is refused with the status 503; none: a quarter of what the process may take, by GOMEMLIMIT, its control groups or the machine",
+			Derive: deriveRequestMemory, Kind: sizeKind(func(c *Config) *int64 { return &c.RequestMemory }),
 		},
 		{
 			Name: "http-max-connections", Meaning: "connections of clients at a time, half of which one address may have that is not in trusted-proxies; where there are more, those are closed that nothing was asked on for longest; none: half of the files that the process may open, 1,000,000 at most",
@@ -395,6 +413,13 @@ func AllOptions() []Option {
 			Kind: durationKind(func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		},
 	)
+}
+
+// deriveRequestMemory is a quarter of the memory: indexing, vectors and plugins have
+// theirs beside it.
+func deriveRequestMemory() string {
+	n := cmp.Or(system.Memory(), 4<<30) // where it is not known
+	return humanize.IBytes(uint64(max(n/4, 16<<20)))
 }
 
 const mostConnections = 1_000_000

@@ -111,8 +111,11 @@ func (f *Figures) Limited(workspace limit.Subject, spent bool) {
 	if spent {
 		reason = "budget"
 	}
-	_, uid, _ := strings.Cut(string(workspace), "/")
-	f.limited.Add(1, f.workspaces.of(uid), reason)
+	name := "other" // it is not known yet
+	if _, uid, ok := strings.Cut(string(workspace), "/"); ok {
+		name = f.workspaces.of(uid)
+	}
+	f.limited.Add(1, name, reason)
 }
 
 func outcomeOf(o *chat.Outcome) string {

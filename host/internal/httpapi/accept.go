@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/memory"
 )
 
 // A listener takes connections until it is closed. What the system lacks for a
@@ -50,7 +52,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		if l.tls != nil {
 			c = tls.Server(c, l.tls) // the handshake comes with the first read, in the time that a request has
 		}
-		conn := &conn{Conn: c, server: l.server, from: from}
+		conn := &conn{Conn: c, server: l.server, from: from, loan: l.server.Memory.Lend(l.server.Limits.Answer)}
+		conn.base = memory.With(l.server.ctx, conn.loan)
 		conn.idle.Store(time.Now().UnixNano())
 		if !l.server.conns.add(conn, l.server.Limits.Connections, l.server.behindProxy(from)) {
 			l.warn("a connection was refused: as many are busy as --http-max-connections allows, or half of them are one client's", nil)

@@ -100,7 +100,7 @@ func TestCompletionRefused(t *testing.T) {
 		{name: "bad role", method: "POST", path: path, body: `{"model":"m","messages":[{"role":"robot","content":"x"}]}`, status: 400, code: "bad_request", contains: []string{"role"}},
 		{name: "not streamed", method: "POST", path: path, body: with(`"stream":false`), status: 501, code: "unimplemented_non_streaming_chat_completions", contains: []string{"`stream`"}},
 		{name: "several choices", method: "POST", path: path, body: with(`"n":2`), status: 501, code: "unimplemented_multi_choice_chat_completions", contains: []string{"`n`"}},
-		{name: "not streamed comes before the workspace", method: "POST", path: "/chats/nope/chat/completions", body: with(`"stream":false`), status: 501, code: "unimplemented_non_streaming_chat_completions"},
+		{name: "the workspace comes before what is in the body", method: "POST", path: "/chats/nope/chat/completions", body: with(`"stream":false`), status: 404, code: "chat_not_found"},
 		{name: "reserved function", method: "POST", path: path, body: with(`"tools":[{"type":"function","function":{"name":"searchInIndex"}}]`), status: 400, code: "bad_request", contains: []string{"searchInIndex"}},
 		{name: "absent workspace", method: "POST", path: "/chats/nope/chat/completions", body: hello, status: 404, code: "chat_not_found", contains: []string{"PATCH /chats/nope/settings"}},
 		{name: "bad uid", method: "POST", path: "/chats/a.b/chat/completions", body: hello, status: 400, code: "invalid_chat_workspace_uid"},

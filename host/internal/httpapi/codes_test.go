@@ -24,6 +24,8 @@ type misuse struct{ code, request, body, says string }
 // provokedElsewhere are the codes that need more than a request to this
 // package's rig: where the test is, below host/internal, and its name.
 var provokedElsewhere = map[string][2]string{
+	"answer_too_large":              {"httpapi/hostile_sizes_test.go", "TestHostileAnswers"},
+	"memory_exhausted":              {"httpapi/hostile_sizes_test.go", "TestHostileMemory"},
 	"model_not_found":               {"httpapi/v1_test.go", "TestV1Errors"},
 	"model_required":                {"httpapi/v1_test.go", "TestV1Errors"},
 	"too_many_requests":             {"httpapi/limits_test.go", "TestLimitsOfAllDoors"},

@@ -20,11 +20,32 @@ import (
 
 // complete answers POST /chats/:uid/chat/completions.
 func (s *Server) complete(r *call) error {
-	body, err := r.ReadBody()
+	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	return s.streamAnswer(r, &question{workspace: r.Param("uid"), body: body, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
+	w, err := s.Chat.Workspace(s.ctx, uid)
+	if err != nil {
+		return err
+	}
+	body, err := s.readQuestion(r, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
+	if err != nil {
+		return err
+	}
+	return s.streamAnswer(r, &question{workspace: uid, body: body, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
+}
+
+// readQuestion reads the body of a request for an answer, where the limits of the
+// caller and of the workspace, which may be nobody's, have room for it.
+func (s *Server) readQuestion(r *call, workspace limit.Party) ([]byte, error) {
+	key := r.Caller.Payer(s.clientAddress(r.Ctx))
+	workspace.Tenant, workspace.Address = key.Tenant, key.Address
+	done, err := s.Limiter.Expect(key, workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return r.ReadBody()
 }
 
 // A question is what a chat is asked, and how its answer is written.

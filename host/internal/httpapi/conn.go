@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/memory"
 )
 
 // sendBuffer is what the system may keep for a client that does not read: an
@@ -27,6 +29,8 @@ type conn struct {
 	server  *Server
 	from    netip.Addr        // whose it is; see clientNetwork
 	idle    atomic.Int64      // since when nothing is asked, in Unix nanoseconds; 0: something is
+	base    context.Context   // that work for its requests runs under; it has loan
+	loan    *memory.Loan      // of the request under way
 	asked   bool              // a request was answered since the last wait for one; the server's goroutine alone
 	linger  atomic.Bool       // bytes of the client are unread: see Close
 	framing transport.Framing // of the requests that were read
@@ -62,6 +66,7 @@ func (c *conn) readChecked(b []byte) (int, error) {
 	}
 	if c.asked { // and the answer is written: the server waits for what comes next
 		c.asked = false
+		c.loan.Close()
 		c.idle.Store(time.Now().UnixNano())
 	}
 	n, err := c.Conn.Read(b)
@@ -131,6 +136,7 @@ func (c *conn) Close() error {
 		}
 	}
 	c.closing.Do(func() {
+		defer c.loan.Close()
 		c.server.conns.remove(c)
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Load() && half.CloseWrite() == nil {
 			_ = c.SetReadDeadline(time.Now().Add(c.server.Limits.Linger))

@@ -27,10 +27,13 @@ func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, e
 	return caller, nil
 }
 
-// bodyLimit is that of a route. What a search says is held in
+// bodyLimit is that of a route. What a chat or a search says is held in
 // memory several times over while it runs, and any key of a front end may
-// search.
+// ask either.
 func (s *Server) bodyLimit(rt *route) exchange.BodyLimit {
+	if (rt.chats || rt.dialect != native) && s.Limits.Chat < s.Limits.Body {
+		return exchange.BodyLimit{Bytes: s.Limits.Chat, Option: "http-chat-payload-size-limit", Part: s.Limits.Read}
+	}
 	if len(rt.actions) > 0 && rt.actions[0] == auth.Search && s.Limits.Search < s.Limits.Body {
 		return exchange.BodyLimit{Bytes: s.Limits.Search, Option: "http-search-payload-size-limit", Part: s.Limits.Read}
 	}

@@ -48,7 +48,7 @@ func (s *Server) answerMCP(r *call) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	ctx, cancel := context.WithCancelCause(s.trace(r.Base, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)

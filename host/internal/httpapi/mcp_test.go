@@ -385,6 +385,33 @@ func TestMCPSite(t *testing.T) {
 	}
 }
 
+// Nor may they ask one with a key, for the protocol wants that of a server whatever
+// key a page has, but for pages that the operator names.
+func TestHostilePageMCP(t *testing.T) {
+	r := newRig(t, wish{})
+	list := legacy("tools/list", "")
+	for _, header := range [][]string{
+		{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Origin", "http://evil.example", "Host", "evil.example"}, {"Sec-Fetch-Site", "cross-site"},
+	} {
+		a := r.do("POST", "/mcp", list, header...)
+		if a.status != http.StatusForbidden || !strings.Contains(a.body, "forbidden_origin") || !strings.Contains(a.body, "--allowed-origins") {
+			t.Errorf("answer with %q = %d %s, want 403 that names the option", header, a.status, a.body)
+		}
+	}
+	for _, header := range [][]string{nil, {"Origin", "http://localhost:6274"}, {"Origin", r.url}} {
+		if a := r.do("POST", "/mcp", list, header...); a.status != http.StatusOK {
+			t.Errorf("answer with %q = %d %s, want 200", header, a.status, a.body)
+		}
+	}
+	if a := r.do("GET", "/indexes", "", "Origin", "https://any.example"); a.status != http.StatusOK || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("other routes with an Origin = %d %v, want 200 for any", a.status, a.header)
+	}
+	named := newRig(t, wish{site: httpapi.Site{Origins: []string{"https://app.example"}}})
+	if a := named.do("POST", "/mcp", list, "Origin", "https://app.example"); a.status != http.StatusOK {
+		t.Errorf("answer to a page that is named = %d %s, want 200", a.status, a.body)
+	}
+}
+
 // asks is a rig whose workspace answers without being told a model.
 func asks(t *testing.T, w wish) *rig {
 	t.Helper()

@@ -30,6 +30,7 @@ import (
 	"github.com/parley-search/parley/host/internal/httpapi/telemetryapi"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/responses"
@@ -68,6 +69,7 @@ type wish struct {
 	console   bool // serve the page
 	wide      bool // seems to listen to other machines
 	listener  func(net.Listener) net.Listener
+	memory    *memory.Account
 	noDocs    bool
 	installer pluginapi.Installer
 	sources   func(chat.Sources) chat.Sources // what the chat has of the plugins; nil: all as they are
@@ -201,7 +203,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	}
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Federate: federation, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
-		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
+		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, Memory: w.memory, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
 		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid", MayEnd: w.usage != nil, Contact: "privacy@example.com", Delete: w.deleteUsage},
 		Version:         httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		PluginInstaller: w.installer, Cluster: w.cluster,

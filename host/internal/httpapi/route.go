@@ -89,6 +89,9 @@ func (s *Server) serve(rt *route) {
 		}
 		r := &call{Ctx: c, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
 		r.NewSpool = func() exchange.Spool { return s.Search.NewSpool() }
+		if conn, ok := c.Context().Conn().(*conn); ok {
+			r.Base, r.Loan = conn.base, conn.loan
+		}
 		r.CountSearches = func(n int) error { return s.countSearches(r, n) }
 		if rt.reads || rt.searches {
 			var heard func()

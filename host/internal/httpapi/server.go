@@ -36,6 +36,7 @@ import (
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/logs"
 	"github.com/parley-search/parley/host/internal/mcp"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/responses"
@@ -48,7 +49,7 @@ import (
 )
 
 // Deps is what a [Server] works with. All fields but Files, Plugins, PluginProblems, LockProblem, Reload, PluginInstaller,
-// Metrics, DatabaseSize, Limits, Limiter, Served, Tracer, Telemetry, Usage, Now, Sealer, TLS and Site are
+// Metrics, DatabaseSize, Limits, Memory, Limiter, Served, Tracer, Telemetry, Usage, Now, Sealer, TLS and Site are
 // required.
 type Deps struct {
 	Auth   *auth.Service
@@ -95,6 +96,8 @@ type Deps struct {
 	// GET /stats.
 	DatabaseSize func() (size, used int64)
 	Limits       Limits
+	// Memory is what all requests may hold; nil: without a bound.
+	Memory *memory.Account
 	// Served is told of every request that was answered; nil: nobody. It runs
 	// in the request: be quick.
 	Served func(*Served)
@@ -131,6 +134,8 @@ func (s *Server) Forwarded() uint64 { return s.forwarded.Load() }
 type Limits struct {
 	Body      int64         // bytes of a request's body; default 100 MiB
 	Search    int64         // bytes of a search's body, where Body is not less; default 1 MiB
+	Chat      int64         // bytes of the body of a chat or a message of MCP, where Body is not less; default 4 MiB
+	Answer    int64         // bytes of an answer that is made whole; default 64 MiB
 	Read      time.Duration // for a request's head, and for each 64 KiB of its body; default 30s
 	Idle      time.Duration // between two requests of a connection; default 2min
 	Write     time.Duration // for one write to a client that does not read; default 1min
@@ -146,6 +151,8 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 100<<20)
 	l.Search = cmp.Or(l.Search, 1<<20)
+	l.Chat = cmp.Or(l.Chat, 4<<20)
+	l.Answer = cmp.Or(l.Answer, 64<<20)
 	l.Read = cmp.Or(l.Read, 30*time.Second)
 	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
 	l.Write = cmp.Or(l.Write, time.Minute)
@@ -202,6 +209,9 @@ func New(d Deps) *Server {
 	d.Limits = d.Limits.withDefaults()
 	if d.Responses == nil {
 		d.Responses = responses.New(responses.Options{})
+	}
+	if d.Memory == nil {
+		d.Memory = memory.NewAccount(0)
 	}
 	if d.Now == nil {
 		d.Now = time.Now
@@ -260,6 +270,7 @@ func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if conn, ok := ctx.Conn().(*conn); ok {
 			conn.idle.Store(0)
+			conn.loan.Close() // of the request before, where this one came with it
 			defer func() { conn.asked = true }()
 		}
 		var refusal *apierr.Error

@@ -30,12 +30,15 @@ func (s *Server) checkSite(c *fiber.Ctx) (origin string, err error) {
 	if !probe && (open || s.asksHere(c)) && !s.servesName(HostName(host)) {
 		return "", apierr.Newf(apierr.ForbiddenHost, "The host does not serve the name %.100q of the header `Host`: a web page could have pointed it here. Add it to --allowed-hosts.", host)
 	}
-	if !open && len(s.Site.Origins) == 0 {
+	if c.Path() != mcpPath && !open && len(s.Site.Origins) == 0 {
 		return "*", nil // the key is the guard
 	}
 	c.Vary(fiber.HeaderOrigin)
 	if probe {
 		host = "" // it was not checked
+	}
+	if c.Path() == mcpPath && !open && !s.servesName(HostName(host)) {
+		host = "" // nor was it here, and a page may have pointed its own name at this host
 	}
 	switch from := c.Get(fiber.HeaderOrigin); {
 	case from != "" && s.trusts(from, host):

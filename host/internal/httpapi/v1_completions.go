@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/openai"
 )
 
@@ -15,7 +16,7 @@ const fewTokens = 16
 
 // completeV1 answers POST /v1/chat/completions, by default with the whole answer.
 func (s *Server) completeV1(r *call) error {
-	body, err := r.ReadBody()
+	body, err := s.readQuestion(r, limit.Party{})
 	if err != nil {
 		return err
 	}

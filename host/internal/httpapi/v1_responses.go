@@ -7,13 +7,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/openai"
 	"github.com/parley-search/parley/host/internal/responses"
 )
 
 // respond answers POST /v1/responses, by default with the whole response.
 func (s *Server) respond(r *call) error {
-	body, err := r.ReadBody()
+	body, err := s.readQuestion(r, limit.Party{})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type meter struct {
 	requests bucket
 	tokens   bucket
 	running  int64     // answers under way
+	expected int64     // answers to requests whose body is being read
 	touched  time.Time // by an admission
 
 	span     Span  // of the budget; without a period: not read yet

@@ -17,9 +17,9 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// chosenDocuments returns a page of the documents of q.IDs, or of all, that
+// chosenDocuments returns the ids of a page of the documents of q.IDs, or of all, that
 // cond (nil: all) lets through, sorted as q says and by when they came.
-func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filter.Node, q DocumentsQuery, limit int) (docs []storage.Document, total int, err error) {
+func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filter.Node, q DocumentsQuery, limit int) (ids []string, total int, err error) {
 	rules, err := m.Settings.DocumentSort(q.Sort)
 	if err != nil {
 		return nil, 0, err
@@ -57,23 +57,13 @@ func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filt
 		}
 		return cmp.Compare(a.seq, b.seq)
 	})
-	var ids []string
 	for _, f := range list[min(q.Offset, len(list)):] {
 		if len(ids) == limit {
 			break
 		}
 		ids = append(ids, f.id)
 	}
-	read, err := s.opts.DB.Documents(m.Docs, ids)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read documents: %w", err)
-	}
-	for _, d := range read {
-		if d.Seq != 0 && (cond == nil || cond.Matches(d.Body)) { // else it went, or changed, just now
-			docs = append(docs, d)
-		}
-	}
-	return docs, len(list), nil
+	return ids, len(list), nil
 }
 
 // eachOf calls f for those documents of the ids that are there, once each.

@@ -92,7 +92,7 @@ func (s *Service) ExportDocuments(ctx context.Context, uid, after string, raw js
 			return 0, fmt.Errorf("read documents of index %q: %w", uid, err)
 		}
 		if len(m.VectorSets) > 0 {
-			if err := s.addVectors(m, ids, docs); err != nil {
+			if err := s.addVectors(m, nil, ids, docs); err != nil {
 				return 0, err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -139,12 +140,22 @@ func (rd *reading) countValues(v *folder.View, attributes, asked []string, docs 
 // attributes are missing that were not counted.
 func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.Bitmap) ([]FacetCounts, error) {
 	out := make([]FacetCounts, 0, len(attributes))
+	var full error
 	most := s.plan.Settings.Faceting.MaxValuesPerFacet
 	err := rd.countValues(s.View, attributes, s.plan.query.Facets, docs, func(f *AttributeValues) {
-		out = append(out, FacetCounts{Attribute: f.Attribute, Values: FirstValues(f.Values, f.By, f.Many, most), By: f.By, Min: f.Min, Max: f.Max})
+		values := FirstValues(f.Values, f.By, f.Many, most)
+		size := len(f.Attribute)
+		for _, v := range values {
+			size += len(v.Value) + facetSize
+		}
+		full = cmp.Or(full, memory.Of(s.Ctx).TakeAnswer(size))
+		out = append(out, FacetCounts{Attribute: f.Attribute, Values: values, By: f.By, Min: f.Min, Max: f.Max})
 	})
-	return out, err
+	return out, cmp.Or(full, err)
 }
+
+// facetSize is what a value with its count takes of an answer beside its text.
+const facetSize = 10
 
 // FirstValues returns the first values as they are shown, in the order of [FirstCounts].
 // As in Meilisearch, a text that is shown like a number before it takes that one's place,

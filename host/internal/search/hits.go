@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -19,6 +20,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 	if len(list) == 0 {
 		return nil
 	}
+	loan := memory.Of(s.Ctx)
 	ids := make([]string, len(list))
 	for i, f := range list {
 		var err error
@@ -27,16 +29,16 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		}
 	}
 	m, q := rd.state.Meta, s.plan.query
-	docs, err := svc.opts.DB.Documents(m.Docs, ids)
+	has, err := rd.has(svc, loan, ids)
 	if err != nil {
-		return fmt.Errorf("read hits: %w", err)
+		return err
 	}
 	extras, err := s.Extras(list)
 	if err != nil {
 		return err
 	}
 	displayed, wanted := m.Settings.Displayed(), attribute.NewSelection(q.AttributesToRetrieve)
-	format := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, rd.has(docs), s.NewMarker)
+	format := highlight.NewFormatter(&s.plan.query.Format, s.plan.crops, displayed, wanted, has, s.NewMarker, loan.TakeAnswer)
 	var orders [][]rank.OrderStep
 	var values [][]string
 	if q.joint != nil {
@@ -47,15 +49,18 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			return err
 		}
 	}
-	for i, d := range docs {
+	err = svc.eachPart(m, loan, ids, func(i int, d *storage.Document) error {
 		if s.Ctx.Err() != nil { // to mark a long text takes a while
 			return context.Cause(s.Ctx)
 		}
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
-			continue
+			return nil
 		}
 		h := Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].Score}
-		h.Formatted, h.Matches = format.Show(d.Body)
+		var err error
+		if h.Formatted, h.Matches, err = format.Show(d.Body); err != nil {
+			return err
+		}
 		switch {
 		case q.ShowRankingScoreDetails && list[i].ByMeaning:
 			h.Details = rank.MeaningDetails(&list[i])
@@ -71,25 +76,65 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			h.Place.Hidden = displayed != nil && !displayed.ShowsAll(q.joint.Distinct)
 		}
 		res.Hits = append(res.Hits, h)
+		return loan.TakeAnswer(len(h.Document) + len(h.Details))
+	})
+	if err != nil {
+		return err
 	}
 	if q.RetrieveVectors && (displayed == nil || displayed.ShowsAll(vector.Field)) {
-		return svc.showVectors(m, res.Hits)
+		return svc.showVectors(m, loan, res.Hits)
+	}
+	return nil
+}
+
+// readAtOnce is how many documents are read before they are shown: an answer may
+// have so many that they are not to be held as they were stored and as they are shown.
+const readAtOnce = 32
+
+// eachPart reads the documents of the ids, a part of them at a time, and calls f for
+// each with its position. What is read belongs to f for that call alone.
+func (s *Service) eachPart(m *index.Meta, loan *memory.Loan, ids []string, f func(i int, d *storage.Document) error) error {
+	for first := 0; first < len(ids); first += readAtOnce {
+		docs, err := s.opts.DB.Documents(m.Docs, ids[first:min(first+readAtOnce, len(ids))])
+		if err != nil {
+			return fmt.Errorf("read documents: %w", err)
+		}
+		size := 0
+		for i := range docs {
+			size += len(docs[i].Body)
+		}
+		if err := loan.Take(int64(size)); err != nil {
+			return err
+		}
+		for i := range docs {
+			if err := f(first+i, &docs[i]); err != nil {
+				return err // the request ends, and with it the loan
+			}
+		}
+		loan.Give(int64(size))
 	}
 	return nil
 }
 
 // has returns what tells whether the index has an attribute; to a caller who may see some documents only,
-// whether those of docs have it that the caller may see.
-func (rd *reading) has(docs []storage.Document) func(attr string) bool {
-	if rd.rule == nil {
-		return rd.state.Meta.Has
+// whether those of ids have it that the caller may see.
+func (rd *reading) has(svc *Service, loan *memory.Loan, ids []string) (has func(attr string) bool, err error) {
+	if q := rd.plan.query; rd.rule == nil || len(q.Format.Highlight) == 0 && len(q.Format.Crop) == 0 {
+		return rd.state.Meta.Has, nil
 	}
-	return func(attr string) (has bool) {
-		for _, d := range docs {
-			if d.Seq != 0 && rd.rule.Matches(d.Body) {
-				index.EachField(d.Body, func(path string) { has = has || attribute.Covers(attr, path) })
+	paths := map[string]bool{}
+	err = svc.eachPart(rd.state.Meta, loan, ids, func(_ int, d *storage.Document) error {
+		if d.Seq != 0 && rd.rule.Matches(d.Body) {
+			index.EachField(d.Body, func(path string) { paths[path] = true })
+		}
+		return nil
+	})
+	return func(attr string) bool {
+		for path := range paths {
+			if attribute.Covers(attr, path) {
+				return true
 			}
 		}
-		return has
-	}
+		return false
+	}, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/folder"
@@ -163,7 +164,7 @@ func (s *Service) VectorMemory() (bytes, most int64) { return s.spaces.Bytes(), 
 // Document returns one document, narrowed to fields (dotted paths; nil: all);
 // vectors shows its vectors too, in the field `_vectors`.
 // A document that a tenant's filter hides is [indexerr.DocumentNotFound].
-func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id string, fields []string, vectors bool) (json.RawMessage, error) {
+func (s *Service) Document(ctx context.Context, caller *auth.Caller, uid, id string, fields []string, vectors bool) (json.RawMessage, error) {
 	ix, rule, err := s.index(caller, uid)
 	if err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (s *Service) Document(_ context.Context, caller *auth.Caller, uid, id strin
 	}
 	out := []json.RawMessage{attribute.Project(docs[0].Body, attribute.NewSelection(fields))}
 	if vectors {
-		err = s.addVectors(m, []string{id}, out)
+		err = s.addVectors(m, memory.Of(ctx), []string{id}, out)
 	}
 	return out[0], err
 }
@@ -205,39 +206,46 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 		return DocumentsPage{}, err
 	}
 	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
-	var ids []string
+	var ids, shown []string
 	sel := attribute.NewSelection(q.Fields)
-	var docs []storage.Document
 	cond := filter.And(rule, asked)
 	inStep := false
 	if q.IDs == nil && len(q.Sort) == 0 {
-		docs, page.Total, inStep, err = s.oldestDocuments(ix, cond, q.Offset, limit)
+		ids, page.Total, inStep, err = s.oldestDocuments(ix, cond, q.Offset, limit)
 	}
 	if !inStep && err == nil {
 		// From the documents themselves: a listing is for looking after the data,
 		// and bleve may be behind.
-		docs, page.Total, err = s.chosenDocuments(ctx, m, cond, q, limit)
+		ids, page.Total, err = s.chosenDocuments(ctx, m, cond, q, limit)
 	}
 	if err != nil {
 		return DocumentsPage{}, err
 	}
-	for _, d := range docs {
-		page.Documents = append(page.Documents, attribute.Project(d.Body, sel))
-		ids = append(ids, d.ID)
+	loan := memory.Of(ctx)
+	err = s.eachPart(m, loan, ids, func(_ int, d *storage.Document) error {
+		if d.Seq == 0 || cond != nil && !cond.Matches(d.Body) {
+			return nil // it went, or changed, just now
+		}
+		doc := attribute.Project(d.Body, sel)
+		page.Documents, shown = append(page.Documents, doc), append(shown, d.ID)
+		return loan.TakeAnswer(len(doc))
+	})
+	if err != nil {
+		return DocumentsPage{}, err
 	}
 	if q.RetrieveVectors {
-		if err := s.addVectors(m, ids, page.Documents); err != nil {
+		if err := s.addVectors(m, loan, shown, page.Documents); err != nil {
 			return DocumentsPage{}, err
 		}
 	}
 	return page, nil
 }
 
-// oldestDocuments returns a page of the documents that cond (nil: all) lets through,
+// oldestDocuments returns the ids of a page of the documents that cond (nil: all) lets through,
 // in the order in which they came first, and how many there are. The folder has that
 // at hand, and need not read all documents; ok is false where it is not in step with
 // them.
-func (s *Service) oldestDocuments(ix *index.Index, cond *filter.Node, offset, limit int) (docs []storage.Document, total int, ok bool, err error) {
+func (s *Service) oldestDocuments(ix *index.Index, cond *filter.Node, offset, limit int) (ids []string, total int, ok bool, err error) {
 	st := ix.State()
 	if st.Folder == nil || st.Folder.Next.Load() != st.Meta.Next || !st.Folder.Schema.Serves(settings.SchemaOf(&st.Meta.Settings)) || cond.Check(&st.Meta.Settings) != nil {
 		return nil, 0, false, nil
@@ -251,17 +259,8 @@ func (s *Service) oldestDocuments(ix *index.Index, cond *filter.Node, offset, li
 	if err != nil {
 		return nil, 0, false, err
 	}
-	ids, total, err := oldestOf(v, cond, offset, limit)
-	if err = errors.Join(err, v.Close()); err != nil {
-		return nil, 0, false, err
-	}
-	read, err := s.opts.DB.Documents(st.Meta.Docs, ids)
-	for _, d := range read {
-		if d.Seq != 0 && (cond == nil || cond.Matches(d.Body)) { // else it went, or changed, just now
-			docs = append(docs, d)
-		}
-	}
-	return docs, total, true, err
+	ids, total, err = oldestOf(v, cond, offset, limit)
+	return ids, total, true, errors.Join(err, v.Close())
 }
 
 // oldestOf returns the ids of the page.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -14,7 +15,17 @@ import (
 // addVectors adds to documents, which are objects that were made for a client,
 // what the ids' documents have of vectors: an object by embedder, even an empty
 // one.
-func (s *Service) addVectors(m *index.Meta, ids []string, docs []json.RawMessage) error {
+func (s *Service) addVectors(m *index.Meta, loan *memory.Loan, ids []string, docs []json.RawMessage) error {
+	for first := 0; first < len(ids); first += readAtOnce {
+		end := min(first+readAtOnce, len(ids))
+		if err := s.addVectorsOf(m, loan, ids[first:end], docs[first:end]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) addVectorsOf(m *index.Meta, loan *memory.Loan, ids []string, docs []json.RawMessage) error {
 	all := make([][]byte, len(ids))
 	for i := range all {
 		all[i] = []byte{'{'}
@@ -43,18 +54,21 @@ func (s *Service) addVectors(m *index.Meta, ids []string, docs []json.RawMessage
 		}
 	}
 	for i := range docs {
+		if err := loan.TakeAnswer(len(all[i])); err != nil {
+			return err
+		}
 		docs[i] = withMember(docs[i], vector.Field, append(all[i], '}'))
 	}
 	return nil
 }
 
 // showVectors is addVectors for hits.
-func (s *Service) showVectors(m *index.Meta, hits []Hit) error {
+func (s *Service) showVectors(m *index.Meta, loan *memory.Loan, hits []Hit) error {
 	ids, docs := make([]string, len(hits)), make([]json.RawMessage, len(hits))
 	for i := range hits {
 		ids[i], docs[i] = hits[i].ID, hits[i].Document
 	}
-	if err := s.addVectors(m, ids, docs); err != nil {
+	if err := s.addVectors(m, loan, ids, docs); err != nil {
 		return err
 	}
 	for i := range hits {

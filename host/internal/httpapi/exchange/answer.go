@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -67,19 +68,26 @@ func write(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WithDocuments answers 200 with v, whose first member is null and takes docs. They are
-// written as they are, compact JSON: encoding/json would read each of them again.
+// WithDocuments answers 200 with v, whose first member is null and takes docs.
 func (r *Call) WithDocuments(docs []json.RawMessage, v any) error {
-	body, err := appendDocuments(docs, v)
+	body, err := AppendDocuments(nil, docs, v)
 	if err != nil {
 		return err
 	}
+	return r.WithBody(body)
+}
+
+// WithBody answers 200 with a body of JSON, which is the answer's then.
+func (r *Call) WithBody(body []byte) error {
 	r.Status(fiber.StatusOK).Set(fiber.HeaderContentType, contentType)
 	r.Response().SetBodyRaw(body)
 	return nil
 }
 
-func appendDocuments(docs []json.RawMessage, v any) ([]byte, error) {
+// AppendDocuments appends v as JSON, whose first member is null and takes docs. They are
+// written as they are, compact JSON: encoding/json would read each of them again.
+// Each is let go once it is written.
+func AppendDocuments(dst []byte, docs []json.RawMessage, v any) ([]byte, error) {
 	var rest bytes.Buffer
 	if err := write(&rest, v); err != nil {
 		return nil, err
@@ -88,13 +96,13 @@ func appendDocuments(docs []json.RawMessage, v any) ([]byte, error) {
 	for _, d := range docs {
 		size += len(d) + 1
 	}
-	before, behind, _ := bytes.Cut(rest.Bytes(), []byte("null"))
-	body := append(append(make([]byte, 0, size), before...), '[')
+	before, behind, _ := bytes.Cut(rest.Bytes(), []byte(":null"))
+	body := append(append(slices.Grow(dst, size), before...), ":["...)
 	for i, d := range docs {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(body, d...)
+		body, docs[i] = append(body, d...), nil
 	}
 	return append(append(body, ']'), behind...), nil
 }

@@ -3,6 +3,7 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestAppendDocuments(t *testing.T) {
 		if err := write(&want, page{Hits: docs, Query: `null <b> & "c"`}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := appendDocuments(docs, page{Query: `null <b> & "c"`})
+		got, err := AppendDocuments(nil, docs, page{Query: `null <b> & "c"`})
 		if err != nil || !bytes.Equal(got, want.Bytes()) {
 			t.Errorf("%d documents: %v, %.300s\nwant %.300s", count, err, got, want.String())
 		}
@@ -42,7 +43,7 @@ func BenchmarkAppendDocuments(b *testing.B) {
 	docs := documents(10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := appendDocuments(docs, page{Query: "words"}); err != nil {
+		if _, err := AppendDocuments(nil, slices.Clone(docs), page{Query: "words"}); err != nil {
 			b.Fatal(err)
 		}
 	}

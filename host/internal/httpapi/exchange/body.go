@@ -18,6 +18,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/memory"
 )
 
 // bodyPart is read of a body at a time; each must arrive within the limit for
@@ -25,8 +26,17 @@ import (
 const bodyPart = 64 << 10
 
 // ReadBody returns a copy of the request's body, which must be JSON by its content
-// type and within the limit. It may be empty.
+// type and within the limit. It may be empty, but is not null.
 func (r *Call) ReadBody() ([]byte, error) {
+	b, err := r.ReadValue()
+	if err == nil && string(bytes.TrimSpace(b)) == "null" {
+		return nil, apierr.Newf(apierr.BadRequest, "The body is null: send the object or array that this route takes.")
+	}
+	return b, err
+}
+
+// ReadValue is ReadBody for a body that may be null.
+func (r *Call) ReadValue() ([]byte, error) {
 	if _, err := r.ContentType(MIMEJSON); err != nil {
 		return nil, err
 	}
@@ -35,21 +45,37 @@ func (r *Call) ReadBody() ([]byte, error) {
 		return nil, err
 	}
 	defer body.Close()
+	whole := &lent{body, r.Loan}
 	if n := r.Request().Header.ContentLength(); n < 0 || n > smallBody {
 		var b bytes.Buffer
-		b.Grow(min(max(n, 512), 1<<20))
-		_, err = b.ReadFrom(body)
+		b.Grow(min(max(n, 512), bodyPart)) // what the client says is not there yet
+		_, err = b.ReadFrom(whole)
 		r.Raw = b.Bytes()
 		return r.Raw, err
 	}
 	b := bodies.Get().(*bytes.Buffer)
 	b.Reset()
-	_, err = b.ReadFrom(body)
+	_, err = b.ReadFrom(whole)
 	r.Raw = bytes.Clone(b.Bytes())
 	if b.Cap() <= 2*smallBody { // else it was compressed
 		bodies.Put(b)
 	}
 	return r.Raw, err
+}
+
+// lent takes what is read of a body that is kept.
+type lent struct {
+	body io.Reader
+	loan *memory.Loan
+}
+
+// Read implements [io.Reader].
+func (l *lent) Read(p []byte) (int, error) {
+	n, err := l.body.Read(p)
+	if full := l.loan.TakeBody(n); full != nil {
+		return n, full
+	}
+	return n, err
 }
 
 // smallBody is up to which length a body is copied, so that its copy has no more than

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/search"
 )
 
@@ -22,6 +23,9 @@ type Call struct {
 	Caller *auth.Caller
 	Query  Query // the parameters, each of which the route knows
 	Limit  BodyLimit
+	// Loan is what the request holds in memory: of bodies that are read whole, and of
+	// what the answer is made of. Base has it, too.
+	Loan *memory.Loan
 	// Base is what work for the request runs under. A shutdown ends it once its
 	// grace is over; a client that leaves does so where the route only reads.
 	Base context.Context

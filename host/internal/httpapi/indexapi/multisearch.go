@@ -1,6 +1,7 @@
 package indexapi
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -161,13 +162,20 @@ func (s *Server) MultiSearch(r *exchange.Call) error {
 	if err != nil {
 		return err
 	}
-	results := make([]multiResult, len(found))
+	out := []byte(`{"results":[`)
 	for i, res := range found {
-		results[i] = multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query, b.Queries[i].performance())}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		result := multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query, b.Queries[i].performance())}
+		hits := result.Hits
+		result.Hits, found[i] = nil, nil
+		if out, err = exchange.AppendDocuments(out, hits, result); err != nil {
+			return err
+		}
+		out = bytes.TrimSuffix(out, []byte("\n"))
 	}
-	return r.OK(struct {
-		Results []multiResult `json:"results"`
-	}{results})
+	return r.WithBody(append(out, "]}\n"...))
 }
 
 func (q *multiQuery) query() federate.Query {

@@ -71,7 +71,7 @@ func (s *Server) GetSetting(name string) exchange.Handler {
 // PutSetting answers PUT, or PATCH, /indexes/:uid/settings/<name>.
 func (s *Server) PutSetting(name string) exchange.Handler {
 	return func(r *exchange.Call) error {
-		body, err := r.ReadBody()
+		body, err := r.ReadValue()
 		if err != nil {
 			return err
 		}

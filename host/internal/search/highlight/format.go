@@ -35,6 +35,10 @@ type Formatter struct {
 	positions         bool
 	cropMarker        string
 	pre, post         string
+
+	take    func(n int) error // is asked for what is about to be made, in bytes
+	pending int               // bytes of which it was not asked yet
+	err     error             // it refused
 }
 
 // A Crop cuts texts of an attribute to so many words.
@@ -46,14 +50,16 @@ type Crop struct {
 // NewFormatter returns what shows hits as q says, of which displayed and wanted
 // are shown; matches are told of all that is displayed. crops are those of q.
 // known says whether the index has an attribute: without one to highlight or to
-// crop nothing is formatted. newMarker is called where texts are looked at.
-func NewFormatter(q *Format, crops []Crop, displayed, wanted *attribute.Selection, known func(attribute string) bool, newMarker func() *Marker) *Formatter {
+// crop nothing is formatted. newMarker is called where texts are looked at. take is
+// asked for the bytes of what is shown before they are made: marks on each word may
+// come to more than the text.
+func NewFormatter(q *Format, crops []Crop, displayed, wanted *attribute.Selection, known func(attribute string) bool, newMarker func() *Marker, take func(n int) error) *Formatter {
 	asked := slices.Clone(q.Highlight)
 	for _, c := range crops {
 		asked = append(asked, c.attribute)
 	}
 	f := &Formatter{
-		crops: crops, positions: q.Positions,
+		crops: crops, positions: q.Positions, take: take,
 		format: slices.ContainsFunc(asked, func(a string) bool {
 			return a == "*" || known(a) && (displayed == nil || displayed.ShowsAll(a))
 		}),
@@ -112,10 +118,10 @@ func (f *Formatter) cropOf(path string) int {
 }
 
 // Show returns a document formatted, and the places of the words found; each nil
-// where it was not asked for.
-func (f *Formatter) Show(doc []byte) (formatted, matches json.RawMessage) {
+// where it was not asked for. The error is that of what was asked for its bytes.
+func (f *Formatter) Show(doc []byte) (formatted, matches json.RawMessage, err error) {
 	if !f.format && !f.positions {
-		return nil, nil
+		return nil, nil, nil
 	}
 	doc = attribute.Project(doc, f.displayed)
 	if f.format {
@@ -126,8 +132,22 @@ func (f *Formatter) Show(doc []byte) (formatted, matches json.RawMessage) {
 	if f.positions {
 		matches = f.places(doc)
 	}
-	return formatted, matches
+	f.spend(0, 0)
+	return formatted, matches, f.err
 }
+
+// spend asks for n more bytes, at once where most or more are to be asked for, and
+// reports whether they may be made.
+func (f *Formatter) spend(n, most int) bool {
+	if f.pending += n; f.err == nil && f.pending >= most {
+		f.err = f.take(f.pending)
+		f.pending = 0
+	}
+	return f.err == nil
+}
+
+// part is up to which size bytes are asked for together.
+const part = 64 << 10
 
 // value appends v, which stands at path, formatted.
 func (f *Formatter) value(dst []byte, path string, v []byte) []byte {
@@ -141,7 +161,7 @@ func (f *Formatter) value(dst []byte, path string, v []byte) []byte {
 			}
 			empty = false
 			dst = f.value(append(append(dst, key...), ':'), below(path, key), value)
-			return true
+			return f.err == nil
 		})
 		return append(dst, '}')
 	case '[':
@@ -153,10 +173,11 @@ func (f *Formatter) value(dst []byte, path string, v []byte) []byte {
 			}
 			empty = false
 			dst = f.value(dst, path, value)
-			return true
+			return f.err == nil
 		})
 		return append(dst, ']')
 	case 't', 'f', 'n':
+		f.spend(len(v), part)
 		return append(dst, v...)
 	case '"':
 		text := rawjson.Unquote(v)
@@ -180,6 +201,9 @@ func below(path string, key []byte) string {
 // text returns a text cropped and highlighted.
 func (f *Formatter) text(path, text string) string {
 	length := f.cropOf(path)
+	if !f.spend(len(path)+len(text), part) {
+		return ""
+	}
 	highlight := f.all || f.highlight.ShowsAll(path)
 	if length == 0 && !highlight {
 		return text
@@ -192,6 +216,9 @@ func (f *Formatter) text(path, text string) string {
 	}
 	if from == 0 && to == len(text) && (!highlight || len(marks) == 0) {
 		return text
+	}
+	if highlight && !f.spend(len(marks)*(len(f.pre)+len(f.post)), part) {
+		return ""
 	}
 	var b strings.Builder
 	if from > 0 {

@@ -21,6 +21,9 @@ func (f *Formatter) places(doc []byte) json.RawMessage {
 			order = append(order, path)
 		}
 		b = b[:0]
+		if !f.spend(len(marks)*(len(place)+8*len(indices)), part) {
+			return
+		}
 		for i, m := range marks {
 			b = append(b, "[,"[min(i, 1)])
 			b = appendPlace(b, m, indices)
@@ -36,6 +39,9 @@ func (f *Formatter) places(doc []byte) json.RawMessage {
 	}
 	return append(out, '}')
 }
+
+// place is what a place looks like, about.
+const place = `{"start":1000,"length":10},`
 
 func appendPlace(b []byte, m mark, indices []int) []byte {
 	b = fmt.Appendf(b, `{"start":%d,"length":%d`, m.start, m.end-m.start)
@@ -58,14 +64,14 @@ func (f *Formatter) find(v []byte, path string, indices []int, each func(path st
 	case '{':
 		rawjson.EachMember(v, func(key, value []byte) bool {
 			f.find(value, below(path, key), indices, each)
-			return true
+			return f.err == nil
 		})
 	case '[':
 		n := 0
 		rawjson.EachElement(v, func(value []byte) bool {
 			f.find(value, path, append(slices.Clip(indices), n), each)
 			n++
-			return true
+			return f.err == nil
 		})
 	case 't', 'f', 'n':
 	default:
