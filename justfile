@@ -17,7 +17,7 @@ plugins:
 
 # an answer from sample documents, with no key and no model
 run *ARGS:
-    go run ./cmd/parley quickstart {{ ARGS }}
+    go run ./cmd/quickstart {{ ARGS }}
 
 # all tests, and what was skipped
 test *ARGS="./...":

@@ -159,6 +159,7 @@ var layout = []row{
 	{layerComposition, "~masterkey", "~auth ~config ~store", "github.com/rs/zerolog"},
 	{layerComposition, "~testhook", "~machine ~spool ~store ~task ~telemetry ~upstream", ""},
 	{layerProgram, "cmd/parley", ". abi cmd/parley/internal/benchmark cmd/parley/internal/cli cmd/parley/internal/documents cmd/parley/internal/query cmd/parley/internal/telemetry examples/quickstart host", "github.com/dustin/go-humanize github.com/pkg/browser github.com/spf13/cobra github.com/spf13/pflag golang.org/x/crypto/x509roots/fallback golang.org/x/sys/unix"},
+	{layerProgram, "cmd/quickstart", "", ""},
 	{layerProgram, "cmd/parley/bench", "", "golang.org/x/sys/unix"},
 	{layerProgram, "cmd/parley/internal/benchmark", "cmd/parley/bench cmd/parley/internal/cli cmd/parley/internal/documents examples/quickstart", "github.com/spf13/cobra golang.org/x/sys/unix"},
 	{layerProgram, "cmd/parley/internal/cli", "host", "github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term"},

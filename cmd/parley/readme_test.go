@@ -16,7 +16,7 @@ import (
 // its first command.
 func TestReadme(t *testing.T) {
 	readme := read(t, "README.md")
-	for _, want := range []string{"$ go run ./cmd/parley quickstart\n", "$ go test ./...\n", "workspace \"demo\"", "curl -N 127.0.0.1:7700/chats/demo/chat/completions"} {
+	for _, want := range []string{"$ go run ./cmd/quickstart\n", "$ go test ./...\n", "workspace \"demo\"", "curl -N 127.0.0.1:7700/chats/demo/chat/completions"} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README.md has no %q", want)
 		}

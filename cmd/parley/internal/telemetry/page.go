@@ -110,7 +110,7 @@ func pageMessages(all []message) (shown []pageMessage) {
 		if err != nil {
 			body = m.Body // it is shown as it is, whatever that is
 		}
-		shown = append(shown, pageMessage{m.Collector, m.Version, m.goes(), body, strconv.Itoa(len(m.Body))})
+		shown = append(shown, pageMessage{m.Collector, m.Version, goes(m.Outbound), body, strconv.Itoa(len(m.Body))})
 	}
 	return shown
 }

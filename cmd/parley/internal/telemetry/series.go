@@ -79,10 +79,7 @@ func (s *overview) collectors() ([]pageCollector, error) {
 	}
 	for _, c := range s.status.Engine.Collectors {
 		delete(gone, c.Name)
-		one := pageCollector{Name: c.Name, Version: c.Version, Goes: "may be sent", Off: c.Off}
-		if !c.Outbound {
-			one.Goes = "stays on this machine"
-		}
+		one := pageCollector{Name: c.Name, Version: c.Version, Goes: goes(c.Outbound), Off: c.Off}
 		one.draw(s.metricsOf(c.Name, columns), columns)
 		all = append(all, one)
 	}

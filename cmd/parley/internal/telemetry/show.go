@@ -19,13 +19,13 @@ type message struct {
 	Outbound                     bool
 }
 
-// goes says whether m may leave the machine. Whether it does is a matter of
-// there being a platform.
-func (m *message) goes() string {
-	if m.Outbound {
-		return "may be sent"
+// goes says whether what a collector says may leave the machine, in the words that the
+// console has, too.
+func goes(outbound bool) string {
+	if outbound {
+		return "sent if --telemetry-url is set"
 	}
-	return "stays on this machine"
+	return "stays here"
 }
 
 // messageList is what GET /telemetry/messages answers.
@@ -130,7 +130,7 @@ func showMessages(w io.Writer, messages []message) error {
 		if err != nil {
 			return fmt.Errorf("read message of collector %s: %w", m.Collector, err)
 		}
-		if _, err := fmt.Fprintf(w, "collector %s %s, window %d, %d bytes, %s\n%s\n", m.Collector, m.Version, m.Window, len(m.Body), m.goes(), pretty); err != nil {
+		if _, err := fmt.Fprintf(w, "collector %s %s, window %d, %d bytes, %s\n%s\n", m.Collector, m.Version, m.Window, len(m.Body), goes(m.Outbound), pretty); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *status) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	sent := s.SentTo
 	if sent == "" {
-		sent = "nowhere: no platform is configured (--telemetry-url); windows are kept in the spool, and nothing leaves the machine"
+		sent = "nowhere: no --telemetry-url is set, and what is counted is kept here"
 	}
 	fmt.Fprintf(w, "telemetry\ton\ninstance UID\t%s\nsent to\t%s\n", s.InstanceUID, sent)
 	fmt.Fprintf(w, "window\tnumber %d, %s old\n", s.Engine.Window, s.age())
@@ -83,11 +83,7 @@ func (s *status) print(out io.Writer) error {
 		}
 	}
 	for _, c := range s.Engine.Collectors {
-		goes := "may be sent"
-		if !c.Outbound {
-			goes = "stays here"
-		}
-		state := fmt.Sprintf("%s, %d events, %d faults, %d bad windows", goes, c.Events, c.Faults, c.BadWindows)
+		state := fmt.Sprintf("%s, %d events, %d faults, %d bad windows", goes(c.Outbound), c.Events, c.Faults, c.BadWindows)
 		if c.Off != "" {
 			state = "off until the next start " + c.Off
 		}
@@ -97,8 +93,8 @@ func (s *status) print(out io.Writer) error {
 		fmt.Fprintf(w, "collector\t%s does not run: %s\n", name, why)
 	}
 	if len(s.Engine.Collectors) == 0 {
-		fmt.Fprintln(w, "collector\tnone runs, so nothing is counted and there is nothing to send; to have the shipped ones, build the program by\n"+
-			"\t`go generate ./cmd/parley && go build ./cmd/parley` in a checkout, or install some (`parley plugin install`)")
+		fmt.Fprintln(w, "collector\tnone runs, so nothing is counted and there is nothing to send; the shipped ones are built at a start\n"+
+			"\twhere `go` is in PATH, or installed by their names (`parley plugin list --available`)")
 	}
 	return w.Flush()
 }

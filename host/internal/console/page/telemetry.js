@@ -1,4 +1,4 @@
-// What the service counts about itself, and what would be sent.
+// What the service counts about itself, and whether it is sent.
 import { call, request } from "./api.js";
 import { bars, figure } from "./chart.js";
 import { attempt, button, buttons, confirmed, count, counted, download, el, empty, heading, json, pre, renew, show, size, soft, table, time } from "./dom.js";
@@ -24,14 +24,14 @@ export async function telemetry(root, _path, left) {
 			"div",
 			{ class: "cards figures" },
 			...[
-				[status.sentTo ? "Sent" : "Kept here", status.sentTo ? `to ${status.sentTo}` : "it is sent nowhere"],
+				[status.sentTo ? "Sent" : "Kept here", status.sentTo ? `to ${status.sentTo}` : "no --telemetry-url is set"],
 				[count(status.engine?.collectors?.length ?? 0), "collectors"],
 				[count(metrics.total), "metrics that can be counted"],
-				[size(status.spool?.bytes ?? 0), "waiting to be sent"],
+				[size(status.spool?.bytes ?? 0), status.sentTo ? "waiting to be sent" : "kept"],
 			].map(([value, what]) => figure(value, what)),
 		),
-		el("p", "On by default; --no-analytics turns it off. Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – random, sent with each message.")),
-		el("h2", "What would be sent next"),
+		el("p", "On by default; --no-analytics turns it off. Instance UID: ", el("code", status.instanceUid), el("span", { class: "soft" }, " – random, in each message.")),
+		el("h2", status.sentTo ? "What is sent next" : "What is kept next"),
 		soft(`The window under way is ${counted(Math.round(status.elapsedMs / 60000), "minute", "minutes")} old. These are its messages, to the byte, if it ended now.`),
 		next.results.length === 0
 			? empty("Nothing yet", "No collector has counted anything in this window.")
@@ -40,7 +40,7 @@ export async function telemetry(root, _path, left) {
 					next.results.map((m) => [
 						`${m.collector} ${m.version}`,
 						size(m.body.length),
-						el("span", { class: "tag" }, m.outbound ? "leaves this service" : "stays here"),
+						el("span", { class: "tag" }, m.outbound ? "sent if --telemetry-url is set" : "stays here"),
 						button("Show the message", () => show(m.collector, pre(m.body))),
 					]),
 					"Messages",
