@@ -1,186 +1,484 @@
 package reader
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// readDOCX reads a document of a word processor: its paragraphs, headings by their style, and tables.
+// readDOCX reads a document of a word processor: its paragraphs, headings by their style, lists, tables,
+// notes behind the paragraph that refers to them, and what is above and below pages once.
 func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openZip(data)
+	z, err := openPacked(data)
 	if err != nil {
 		return nil, err
 	}
-	left := maxUnpacked
-	body, err := unpack(z, "word/document.xml", &left)
-	if err != nil {
+	main := z.mainPart("word/document.xml")
+	d := docx{z: z, w: &writer{}, notes: map[string]string{}}
+	parts := z.relations(main)
+	for _, part := range related(parts, "styles") {
+		d.readStyles(part)
+	}
+	for _, kind := range []string{"footnotes", "endnotes"} {
+		for _, part := range related(parts, kind) {
+			d.readNotes(part, strings.TrimSuffix(kind, "s")+"Reference ")
+		}
+	}
+	p := &Page{Title: z.title()}
+	if err := d.part(main); err != nil {
 		return nil, err
 	}
-	p := &Page{}
-	if core, err := unpack(z, "docProps/core.xml", &left); err == nil {
-		p.Title = elementText(core, "title")
+	if around := d.around(parts); around != "" {
+		d.w.heading(1, p.Title, "")
+		d.w.paragraph(around)
 	}
-	text, err := docxText(body)
-	if err != nil {
-		return nil, err
+	for _, part := range related(parts, "comments") {
+		if text, err := z.xml(part); err == nil {
+			d.w.leaveOut("comments", textOf(text))
+		}
 	}
-	p.Text = clean(text)
+	d.w.finish(p)
 	return p, nil
 }
 
-// maxNested bounds how deep paragraphs and tables stand within each other: text boxes and cells have some.
-const maxNested = 64
+type docx struct {
+	z      *packed
+	w      *writer
+	styles map[string]docxStyle
+	notes  map[string]string // by the name and id of what refers to them
+}
 
-// docxText writes WordprocessingML as Markdown.
-func docxText(body []byte) (string, error) {
-	d := xml.NewDecoder(bytes.NewReader(body))
-	d.Strict = false
-	w := docxWriter{}
-	for skipped := 0; ; {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			return w.out.String(), nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("read word/document.xml: %w", err)
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			// What stands in for those who cannot show the choice before it says the same again.
-			if skipped > 0 || t.Name.Local == "Fallback" {
-				skipped++
-			} else if err := w.start(t); err != nil {
-				return "", err
+type docxStyle struct {
+	name, basedOn string
+	level         int // 1 to 9 for a heading; 0: the one that it is based on says so
+}
+
+// readStyles reads what styles there are. Their names are the same in each language, other than their ids.
+func (d *docx) readStyles(part string) {
+	text, err := d.z.xml(part)
+	if err != nil {
+		return
+	}
+	d.styles = map[string]docxStyle{}
+	id := ""
+	_ = eachElement(text, func(e xml.StartElement) {
+		s := d.styles[id]
+		switch e.Name.Local {
+		case "style":
+			id, s = attributeOf(e, "styleId"), docxStyle{}
+		case "name":
+			s.name = strings.ToLower(attributeOf(e, "val"))
+		case "basedOn":
+			s.basedOn = attributeOf(e, "val")
+		case "outlineLvl":
+			if n, err := strconv.Atoi(attributeOf(e, "val")); err == nil && n < 9 {
+				s.level = n + 1
 			}
-		case xml.EndElement:
-			if skipped > 0 {
-				skipped--
-			} else {
-				w.end(t.Name.Local)
-			}
-		case xml.CharData:
-			if w.inText && skipped == 0 {
-				w.paragraph().text.Write(t)
-			}
+		}
+		d.styles[id] = s
+	})
+}
+
+// level returns the level of the headings of a style, 0 for one that is of none.
+func (d *docx) level(id string) int {
+	for range 20 { // styles may be based on each other in a circle
+		s := d.styles[id]
+		if s.level > 0 {
+			return s.level
+		}
+		if n := namedLevel(cmp.Or(s.name, strings.ToLower(id))); n > 0 {
+			return n
+		}
+		if id = s.basedOn; id == "" {
+			return 0
 		}
 	}
+	return 0
 }
 
-// A docxWriter writes the elements of a document as Markdown.
-type docxWriter struct {
-	out    strings.Builder
-	nested []*docxParagraph // those that have begun
-	inText bool
-	rows   int             // rows of tables within each other
-	cell   strings.Builder // of the outermost row
-}
-
-type docxParagraph struct {
-	text  strings.Builder
-	style string
-}
-
-// paragraph is the innermost one.
-func (w *docxWriter) paragraph() *docxParagraph {
-	if len(w.nested) == 0 {
-		w.nested = append(w.nested, &docxParagraph{})
-	}
-	return w.nested[len(w.nested)-1]
-}
-
-func (w *docxWriter) start(t xml.StartElement) error {
-	switch t.Name.Local {
-	case "p":
-		if len(w.nested) == maxNested {
-			return fmt.Errorf("paragraphs stand more than %d deep in word/document.xml", maxNested)
-		}
-		w.nested = append(w.nested, &docxParagraph{})
-	case "pStyle":
-		w.paragraph().style = attributeOf(t, "val")
-	case "outlineLvl":
-		if n, err := strconv.Atoi(attributeOf(t, "val")); err == nil && n < 6 {
-			w.paragraph().style = "heading" + strconv.Itoa(n+1)
-		}
-	case "t":
-		w.inText = true
-	case "tab":
-		w.paragraph().text.WriteByte(' ')
-	case "br", "cr":
-		w.paragraph().text.WriteByte('\n')
-	case "tr":
-		w.rows++
-	}
-	return nil
-}
-
-func (w *docxWriter) end(name string) {
-	switch name {
-	case "t":
-		w.inText = false
-	case "p":
-		p := w.paragraph()
-		w.nested = w.nested[:len(w.nested)-1]
-		w.write(p)
-	case "tc":
-		if w.rows == 1 {
-			w.endCell()
-		}
-	case "tr":
-		if w.rows == 1 {
-			if w.cell.Len() > 0 {
-				w.endCell()
-			}
-			w.out.WriteString("|\n")
-		}
-		w.rows = max(w.rows-1, 0)
-	case "tbl":
-		if w.rows == 0 {
-			w.out.WriteByte('\n')
-		}
-	}
-}
-
-func (w *docxWriter) endCell() {
-	w.out.WriteString("| " + strings.Join(strings.Fields(w.cell.String()), " ") + " ")
-	w.cell.Reset()
-}
-
-func (w *docxWriter) write(p *docxParagraph) {
-	text := strings.TrimSpace(p.text.String())
-	switch level := headingLevel(p.style); {
-	case text == "":
-	case w.rows > 0:
-		w.cell.WriteString(text + " ")
-	case level > 0:
-		w.out.WriteString(strings.Repeat("#", level) + " " + strings.Join(strings.Fields(text), " ") + "\n\n")
-	case strings.HasPrefix(strings.ToLower(p.style), "list"):
-		w.out.WriteString("- " + text + "\n")
-	default:
-		for line := range strings.SplitSeq(text, "\n") {
-			w.out.WriteString(plainLine(line) + "\n")
-		}
-		w.out.WriteByte('\n')
-	}
-}
-
-// headingLevel returns the level of a paragraph's style, 0 for one that is no heading.
-func headingLevel(style string) int {
-	s := strings.ToLower(strings.ReplaceAll(style, " ", ""))
-	if s == "title" {
+// namedLevel is the level that a style's name says.
+func namedLevel(name string) int {
+	name = strings.ReplaceAll(name, " ", "")
+	if name == "title" {
 		return 1
 	}
 	for _, prefix := range []string{"heading", "berschrift", "überschrift", "titre"} {
-		if rest, ok := strings.CutPrefix(s, prefix); ok {
-			if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 6 {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
 				return n
 			}
 		}
 	}
 	return 0
+}
+
+// readNotes reads footnotes or endnotes.
+func (d *docx) readNotes(part, kind string) {
+	text, err := d.z.xml(part)
+	if err != nil {
+		return
+	}
+	for note := range strings.SplitSeq(text, "note ") { // <w:footnote w:id="2">
+		tag, body, _ := strings.Cut(note, ">")
+		id, ok := quotedAfter(tag, "id=")
+		if text := strings.Join(strings.Fields(textOf("<x>"+body)), " "); ok && text != "" {
+			d.notes[kind+id] = text
+		}
+	}
+}
+
+// quotedAfter is what stands in quotation marks behind a name.
+func quotedAfter(text, name string) (string, bool) {
+	_, rest, ok := strings.Cut(text, name)
+	if !ok || len(rest) < 2 {
+		return "", false
+	}
+	value, _, ok := strings.Cut(rest[1:], rest[:1])
+	return value, ok
+}
+
+// textOf is the text of XML of Office, of which what comes behind a fault is left out.
+func textOf(source string) string {
+	d := newXML(source)
+	d.Strict = false
+	var b strings.Builder
+	inText := false
+	for {
+		t, err := d.RawToken()
+		if err != nil {
+			return b.String()
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			inText = t.Name.Local == "t"
+		case xml.EndElement:
+			inText = false
+			if t.Name.Local == "p" {
+				b.WriteByte('\n')
+			}
+		case xml.CharData:
+			if inText {
+				b.Write(t)
+			}
+		}
+	}
+}
+
+// around is what stands above and below pages, each text once.
+func (d *docx) around(parts map[string]relation) string {
+	var texts []string
+	for _, kind := range []string{"header", "footer"} {
+		names := related(parts, kind)
+		slices.Sort(names)
+		for _, part := range names {
+			source, err := d.z.xml(part)
+			if err != nil {
+				continue
+			}
+			if text := strings.TrimSpace(textOf(source)); text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// maxNested bounds how deep paragraphs and tables stand within each other: text boxes and cells have some.
+const maxNested = 64
+
+// part writes a part with paragraphs.
+func (d *docx) part(name string) error {
+	source, err := d.z.xml(name)
+	if err != nil {
+		return err
+	}
+	x := newXML(source)
+	x.Strict = false
+	b := docxBody{docx: d, name: name, links: d.z.relations(name)}
+	for {
+		t, err := x.RawToken()
+		if errors.Is(err, io.EOF) {
+			for len(b.nested) > 0 {
+				b.endParagraph()
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := b.start(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			b.end(t.Name.Local)
+		case xml.CharData:
+			b.text(string(t))
+		}
+	}
+}
+
+// A docxBody writes the elements of a part.
+type docxBody struct {
+	*docx
+	name    string
+	links   map[string]relation
+	nested  []*docxParagraph // those that have begun
+	tables  []*docxTable     // within each other
+	inText  bool
+	hidden  bool   // of the run under way
+	skipped int    // elements within one that is left out
+	rule    string // by which
+}
+
+type docxParagraph struct {
+	text   strings.Builder
+	style  string
+	level  int
+	inList bool
+	depth  int // of the list
+	links  []docxLink
+	notes  []string
+}
+
+type docxLink struct {
+	at     int
+	target string
+}
+
+type docxTable struct {
+	rows  [][]string
+	heads int
+	cell  strings.Builder
+	span  int
+	below bool // the cell goes on from the row above
+	notes []string
+}
+
+// docxLeft are the elements that are left out with all in them.
+var docxLeft = map[string]string{
+	"Fallback":     "what stands in for a shape that cannot be shown", // the shape says the same
+	"moveFrom":     "text where it was before it was moved",
+	"del":          "deleted text",
+	"instrText":    "instructions of fields",
+	"pPrChange":    "former formats",
+	"rPrChange":    "former formats",
+	"tblPrChange":  "former formats",
+	"sectPrChange": "former formats",
+}
+
+// paragraph is the innermost one.
+func (b *docxBody) paragraph() *docxParagraph {
+	if len(b.nested) == 0 {
+		b.nested = append(b.nested, &docxParagraph{})
+	}
+	return b.nested[len(b.nested)-1]
+}
+
+func (b *docxBody) text(text string) {
+	switch {
+	case b.skipped > 0:
+		b.w.leaveOut(b.rule, text)
+	case !b.inText:
+	case b.hidden:
+		b.w.leaveOut("hidden text", text)
+	default:
+		b.paragraph().text.WriteString(text)
+	}
+}
+
+func (b *docxBody) start(t xml.StartElement) error {
+	if rule, ok := docxLeft[t.Name.Local]; b.skipped > 0 || ok {
+		if b.skipped == 0 {
+			b.rule = rule
+		}
+		b.skipped++
+		return nil
+	}
+	switch t.Name.Local {
+	case "p":
+		if len(b.nested) == maxNested {
+			return fmt.Errorf("paragraphs stand more than %d deep in %s", maxNested, b.name)
+		}
+		b.nested = append(b.nested, &docxParagraph{})
+	case "pStyle":
+		b.paragraph().style = attributeOf(t, "val")
+	case "outlineLvl":
+		if n, err := strconv.Atoi(attributeOf(t, "val")); err == nil && n < 9 {
+			b.paragraph().level = n + 1
+		}
+	case "numPr":
+		b.paragraph().inList = true
+	case "ilvl":
+		b.paragraph().depth, _ = strconv.Atoi(attributeOf(t, "val"))
+	case "r":
+		b.hidden = false
+	case "vanish", "webHidden":
+		b.hidden = isOn(t)
+	case "t":
+		b.inText = true
+	case "tab", "ptab":
+		b.add(" ")
+	case "br", "cr":
+		b.add("\n")
+	case "noBreakHyphen":
+		b.add("-")
+	case "footnoteReference", "endnoteReference":
+		if text := b.notes[t.Name.Local+" "+attributeOf(t, "id")]; text != "" {
+			p := b.paragraph()
+			p.notes = append(p.notes, text)
+		}
+	case "docPr":
+		b.add(" " + attributeOf(t, "descr") + " ")
+	case "hyperlink":
+		p := b.paragraph()
+		p.links = append(p.links, docxLink{p.text.Len(), b.links[attributeOf(t, "id")].target})
+	case "tbl":
+		if len(b.tables) == maxNested {
+			return fmt.Errorf("tables stand more than %d deep in %s", maxNested, b.name)
+		}
+		b.tables = append(b.tables, &docxTable{})
+	case "tr", "tblHeader", "tc", "gridSpan", "vMerge":
+		b.startInTable(t)
+	}
+	return nil
+}
+
+// add writes what an element stands for.
+func (b *docxBody) add(text string) {
+	if strings.TrimSpace(text) != "" || len(b.nested) > 0 {
+		b.paragraph().text.WriteString(text)
+	}
+}
+
+func (b *docxBody) startInTable(t xml.StartElement) {
+	if len(b.tables) == 0 {
+		b.tables = append(b.tables, &docxTable{})
+	}
+	table := b.tables[len(b.tables)-1]
+	switch t.Name.Local {
+	case "tr":
+		table.rows = append(table.rows, nil)
+	case "tblHeader":
+		if isOn(t) && table.heads == len(table.rows)-1 {
+			table.heads = len(table.rows)
+		}
+	case "tc":
+		table.span, table.below = 1, false
+		table.cell.Reset()
+	case "gridSpan":
+		n, _ := strconv.Atoi(attributeOf(t, "val"))
+		table.span = min(max(n, 1), maxSpan)
+	case "vMerge":
+		table.below = attributeOf(t, "val") != "restart"
+	}
+}
+
+func (b *docxBody) end(name string) {
+	if b.skipped > 0 {
+		b.skipped--
+		return
+	}
+	switch name {
+	case "t":
+		b.inText = false
+	case "p":
+		if len(b.nested) > 0 {
+			b.endParagraph()
+		}
+	case "hyperlink":
+		b.endLink()
+	case "tc":
+		if len(b.tables) > 0 {
+			b.tables[len(b.tables)-1].endCell()
+		}
+	case "tbl":
+		if n := len(b.tables); n > 0 {
+			table := b.tables[n-1]
+			b.tables = b.tables[:n-1]
+			b.endTable(table)
+		}
+	}
+}
+
+// endLink writes where a link leads, unless its text says so.
+func (b *docxBody) endLink() {
+	p := b.paragraph()
+	n := len(p.links)
+	if n == 0 {
+		return
+	}
+	link := p.links[n-1]
+	p.links = p.links[:n-1]
+	if text := p.text.String(); isAddress(link.target) && link.at <= len(text) && !strings.Contains(text[link.at:], strings.TrimPrefix(link.target, "mailto:")) {
+		p.text.WriteString(" (" + link.target + ")")
+	}
+}
+
+func (t *docxTable) endCell() {
+	if len(t.rows) == 0 {
+		t.rows = append(t.rows, nil)
+	}
+	row, text := &t.rows[len(t.rows)-1], strings.TrimSpace(t.cell.String())
+	if n := len(t.rows); t.below && text == "" && n > 1 && len(*row) < len(t.rows[n-2]) {
+		text = t.rows[n-2][len(*row)]
+	}
+	for range t.span {
+		*row = append(*row, text)
+		if len(text) > wideRow {
+			break
+		}
+	}
+	t.cell.Reset()
+}
+
+func (b *docxBody) endTable(t *docxTable) {
+	if n := len(b.tables); n > 0 { // in a cell of another
+		outer := b.tables[n-1]
+		for _, row := range t.rows {
+			outer.cell.WriteString(strings.Join(row, " ") + " ")
+		}
+		outer.notes = append(outer.notes, t.notes...)
+		return
+	}
+	if t.heads == 0 && len(t.rows) > 1 {
+		t.heads = 1
+	}
+	b.w.table(t.rows, t.heads)
+	b.writeNotes(t.notes)
+}
+
+func (b *docxBody) writeNotes(notes []string) {
+	for _, n := range notes {
+		b.w.paragraph("Note: " + n)
+	}
+}
+
+// endParagraph writes the innermost paragraph.
+func (b *docxBody) endParagraph() {
+	p := b.paragraph()
+	b.nested = b.nested[:len(b.nested)-1]
+	text := strings.TrimSpace(p.text.String())
+	if n := len(b.tables); n > 0 && text != "" {
+		b.tables[n-1].cell.WriteString(text + " ")
+		b.tables[n-1].notes = append(b.tables[n-1].notes, p.notes...)
+		return
+	}
+	switch level := max(p.level, b.level(p.style)); {
+	case text == "":
+	case level > 0 && len(text) <= maxTitle:
+		b.w.heading(level, text, "")
+	case p.inList || strings.HasPrefix(b.styles[p.style].name, "list") || strings.HasPrefix(strings.ToLower(p.style), "list"):
+		b.w.item(min(max(p.depth, 0), maxIndent), "-", text)
+	default:
+		b.w.paragraph(text)
+	}
+	b.writeNotes(p.notes)
 }

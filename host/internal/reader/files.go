@@ -2,7 +2,6 @@ package reader
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -182,12 +181,9 @@ func eachOfFolder(ctx context.Context, root string, s *Selection, f func(File) e
 }
 
 func eachOfZip(ctx context.Context, r io.ReaderAt, size int64, s *Selection, f func(File) error) error {
-	z, err := zip.NewReader(r, size)
+	z, err := openZip(r, size, maxArchiveFiles)
 	if err != nil {
-		return fmt.Errorf("open archive: %w", err)
-	}
-	if len(z.File) > maxArchiveFiles {
-		return fmt.Errorf("the archive has %d files: at most %d are read", len(z.File), maxArchiveFiles)
+		return err
 	}
 	left := int64(maxArchiveBytes)
 	for _, e := range z.File {

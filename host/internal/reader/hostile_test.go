@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -166,8 +167,26 @@ func TestArchiveTricks(t *testing.T) {
 	for i := range 100_001 {
 		many = append(many, fmt.Sprintf("%d.md", i), "")
 	}
-	if _, err := list("x.zip", zipOf(t, many...)); err == nil || !strings.Contains(err.Error(), "100001 files") {
+	if _, err := list("x.zip", zipOf(t, many...)); err == nil || !strings.Contains(err.Error(), "more than 100000 files") {
 		t.Errorf("an archive of 100,001 files: %v", err)
+	}
+	// A directory that says of itself that it is small, and of a document that has one file.
+	entry := "PK\x01\x02" + strings.Repeat("\x00", 42)
+	entries := strings.Repeat(entry, 1_300_000)
+	end := func(length, from uint32) string {
+		b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte("PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00"), length), from)
+		return string(b) + "\x00\x00"
+	}
+	for name, data := range map[string]string{
+		"by its place":  entries + end(46, 0),
+		"by its length": entries + end(uint32(len(entries)), 1),
+		"behind more":   "#!/bin/sh\n" + entries + end(uint32(len(entries)), 0),
+	} {
+		before := allocated()
+		_, err := (&reader.Reader{}).Read(t.Context(), "x.docx", []byte(data))
+		if took := allocated() - before; err == nil || !strings.Contains(err.Error(), "more than 20000 files") || took > uint64(len(data))+8<<20 {
+			t.Errorf("a directory of 1,300,000 entries, found %s: %v, %d MiB allocated", name, err, took>>20)
+		}
 	}
 	inner := zipOf(t, "a.md", "x")
 	if got, err := list("x.zip", zipOf(t, "inner.zip", string(inner), "b.md", "x")); err != nil || strings.Join(got, " ") != "inner.zip b.md" {

@@ -117,7 +117,7 @@ func (h *htmlWriter) readPage(doc *html.Node, p *Page, site *Site) {
 	p.Title = window
 	body := find(doc, func(n *html.Node) bool { return n.DataAtom == atom.Body })
 	if body == nil {
-		return
+		body = doc // of XML
 	}
 	h.leaveMenus(body, site)
 	name := headingOfTitle(body, p.Title)

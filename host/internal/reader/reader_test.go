@@ -419,3 +419,92 @@ func TestEachFile(t *testing.T) {
 		t.Error("the pattern [a is not refused")
 	}
 }
+
+// docxOf returns a document whose main part is called document2.xml, with other parts by name, kind of
+// relation and contents.
+func docxOf(t *testing.T, body string, parts ...string) string {
+	t.Helper()
+	files := []string{"_rels/.rels", `<Relationships><Relationship Id="r" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument" Target="/word/document2.xml"/></Relationships>`, "word/document2.xml", body}
+	rels := ""
+	for i := 0; i < len(parts); i += 3 {
+		rels += fmt.Sprintf(`<Relationship Id="r%d" Type="x/%s" Target="%s"/>`, i, parts[i+1], parts[i])
+		files = append(files, "word/"+parts[i], parts[i+2])
+	}
+	rels += `<Relationship Id="link" Type="x/hyperlink" Target="https://example.org/tides" TargetMode="External"/>`
+	return string(zipOf(t, append(files, "word/_rels/document2.xml.rels", "<Relationships>"+rels+"</Relationships>")...))
+}
+
+// A document of a word processor has its text in several parts, which relations lead to.
+func TestReadDOCXParts(t *testing.T) {
+	styles := `<w:styles><w:style w:styleId="Ttulo1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Mine"><w:basedOn w:val="Ttulo1"/></w:style>
+		<w:style w:styleId="a"><w:basedOn w:val="b"/></w:style><w:style w:styleId="b"><w:basedOn w:val="a"/></w:style></w:styles>`
+	p := func(style, text string) string {
+		return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+	}
+	body := "<w:document><w:body>" + p("Ttulo1", "Resultados") + p("Mine", "Mareas") + p("a", "In a circle.") +
+		`<w:p><w:r><w:t>Costs</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:endnoteReference w:id="3"/></w:r></w:p>
+		<w:p><w:del><w:r><w:delText>struck</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:ins><w:r><w:t>inserted</w:t></w:r></w:ins></w:p>
+		<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>
+		<w:sdt><w:sdtContent><w:p><w:r><w:t>controlled</w:t></w:r></w:p></w:sdtContent></w:sdt>
+		<w:p><w:hyperlink r:id="link"><w:r><w:t>the tides</w:t></w:r></w:hyperlink></w:p>
+		<w:p><w:pPr><w:numPr><w:ilvl w:val="1"/></w:numPr></w:pPr><w:r><w:t>an item</w:t></w:r></w:p>
+		<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>wide</w:t></w:r></w:p></w:tc></w:tr>
+		<w:tr><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr><w:p><w:r><w:t>tall</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>one</w:t></w:r></w:p></w:tc></w:tr>
+		<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc><w:p><w:r><w:t>two</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:document>`
+	wide := "\xff\xfe"
+	for _, r := range styles {
+		wide += string([]byte{byte(r), byte(r >> 8)})
+	}
+	data := docxOf(t, body, "styles.xml", "styles", wide, "footnotes.xml", "footnotes", `<w:footnotes><w:footnote w:id="2"><w:p><w:r><w:t>350 francs</w:t></w:r></w:p></w:footnote></w:footnotes>`,
+		"endnotes.xml", "endnotes", `<w:endnotes><w:endnote w:id="3"><w:p><w:r><w:t>the clause</w:t></w:r></w:p></w:endnote></w:endnotes>`,
+		"header1.xml", "header", `<w:hdr><w:p><w:r><w:t>Letterhead</w:t></w:r></w:p></w:hdr>`, "header2.xml", "header", `<w:hdr><w:p><w:r><w:t>Letterhead</w:t></w:r></w:p></w:hdr>`,
+		"comments.xml", "comments", `<w:comments><w:comment><w:p><w:r><w:t>remark</w:t></w:r></w:p></w:comment></w:comments>`)
+	page, err := (&reader.Reader{}).Read(t.Context(), "x.docx", []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := page.Text
+	for _, want := range []string{"# Mareas", "In a circle.", "Costs\n\nNote: 350 francs\n\nNote: the clause", "inserted", "shown", "controlled", "the tides (https://example.org/tides)", "  - an item", "| wide | wide |", "| tall | one |", "| tall | two |", "Letterhead"} {
+		_, after, ok := strings.Cut(rest, want)
+		if !ok {
+			t.Fatalf("no %q, in this order, in:\n%s", want, page.Text)
+		}
+		rest = after
+	}
+	if page.Title != "Resultados" {
+		t.Errorf("title %q, want Resultados: the style is called heading 1", page.Title)
+	}
+	for _, not := range []string{"struck", "moved", "secret", "Letterhead", "remark"} {
+		if strings.Contains(rest, not) || not != "Letterhead" && strings.Contains(page.Text, not) {
+			t.Errorf("%q is in the text, or twice:\n%s", not, page.Text)
+		}
+	}
+	if len(page.LeftOut) != 4 {
+		t.Errorf("left out %v, want four rules", page.LeftOut)
+	}
+	if _, err := (&reader.Reader{}).Read(t.Context(), "x.docx", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")); err == nil || !strings.Contains(err.Error(), "protected by a password") {
+		t.Errorf("a document with a password: %v", err)
+	}
+}
+
+// A book is XML in the encoding that it says, with names of chapters in its list of contents; a chapter that is
+// not there does not cost the book.
+func TestReadEPUBParts(t *testing.T) {
+	opf := `<package><metadata><title>Marmots</title></metadata><manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="a" href="a.xhtml"/><item id="b" href="gone.xhtml"/><item id="c" href="c.xhtml"/></manifest>
+		<spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>`
+	data := bookOf(t, opf, "nav.xhtml", `<html><body><nav><a href="a.xhtml#x">One</a><a href="c.xhtml">Two</a></nav></body></html>`,
+		"a.xhtml", `<?xml version="1.0" encoding="iso-8859-1"?><html><head><title/></head><body><a id="x"/><p>s`+"\xfc"+`&szlig;e</p><aside epub:type="footnote">A note.</aside><script src="y"/><p>behind</p></body></html>`,
+		"c.xhtml", `<html><body><p>Broken <b>but</p> read</body></html>`)
+	page, err := (&reader.Reader{}).Read(t.Context(), "x.epub", []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# One\n\nsüße", "A note.", "behind", "# Two\n\nBroken but", "read"} {
+		if !strings.Contains(page.Text, want) {
+			t.Errorf("no %q in:\n%s", want, page.Text)
+		}
+	}
+	if len(page.LeftOut) == 0 || !strings.Contains(page.LeftOut[0].Rule, "gone.xhtml") {
+		t.Errorf("left out %v, want the chapter that is not there", page.LeftOut)
+	}
+}

@@ -1,0 +1,174 @@
+package reader
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxChapters bounds the files of a book that are read.
+const maxChapters = 2000
+
+// readEPUB reads a book: its chapters in the order of its spine. A chapter that cannot be read is left out,
+// and said.
+func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	z, err := openPacked(data)
+	if err != nil {
+		return nil, err
+	}
+	b, err := openBook(z)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Title: b.title, Lang: b.lang}
+	w, failed := &writer{}, error(nil)
+	for n, name := range b.spine {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case n == maxChapters:
+			return nil, fmt.Errorf("it has more than %d chapters: split it into several files", maxChapters)
+		case w.b.Len() > MaxText:
+			return nil, errTooLong
+		}
+		if err := b.chapter(w, name); err != nil {
+			if z.left < 0 {
+				return nil, err
+			}
+			failed = err
+			w.noteLeft("chapters that cannot be read: "+err.Error(), 1)
+		}
+	}
+	if w.b.Len() == 0 && failed != nil {
+		return nil, failed
+	}
+	w.finish(p)
+	return p, nil
+}
+
+type book struct {
+	z           *packed
+	title, lang string
+	spine       []string          // the files of chapters
+	names       map[string]string // of these files, by the book's list of contents
+}
+
+// openBook reads what a book says of itself.
+func openBook(z *packed) (*book, error) {
+	container, err := z.xml("META-INF/container.xml")
+	if err != nil {
+		return nil, err
+	}
+	root := ""
+	_ = eachElement(container, func(e xml.StartElement) {
+		if e.Name.Local == "rootfile" && root == "" {
+			root = attributeOf(e, "full-path")
+		}
+	})
+	if root == "" {
+		return nil, errors.New("META-INF/container.xml names no book")
+	}
+	opf, err := z.xml(root)
+	if err != nil {
+		return nil, err
+	}
+	b := &book{z: z, title: elementText(opf, "title"), lang: elementText(opf, "language"), names: map[string]string{}}
+	files, contents := map[string]string{}, []string{}
+	err = eachElement(opf, func(e xml.StartElement) {
+		switch e.Name.Local {
+		case "item":
+			file := b.fileOf(path.Dir(root), attributeOf(e, "href"))
+			files[attributeOf(e, "id")] = file
+			if strings.Contains(attributeOf(e, "properties"), "nav") || attributeOf(e, "media-type") == "application/x-dtbncx+xml" {
+				contents = append(contents, file)
+			}
+		case "itemref":
+			b.spine = append(b.spine, files[attributeOf(e, "idref")])
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the book's list of contents: %w", err)
+	}
+	for _, file := range contents {
+		b.readContents(file)
+	}
+	return b, nil
+}
+
+// readContents reads the names of chapters out of a page of navigation, or an NCX file.
+func (b *book) readContents(file string) {
+	text, err := b.z.xml(file)
+	if err != nil {
+		return
+	}
+	doc, err := parseXHTML(text)
+	if err != nil {
+		return
+	}
+	label := ""
+	find(doc, func(n *html.Node) bool {
+		switch {
+		case n.Data == "navLabel":
+			label = innerText(n)
+		case n.Data == "content" && attribute(n, "src") != "":
+			b.name(file, attribute(n, "src"), label)
+		case n.DataAtom == atom.A && attribute(n, "href") != "":
+			b.name(file, attribute(n, "href"), innerText(n))
+		}
+		return false
+	})
+}
+
+func (b *book) name(from, reference, name string) {
+	reference, _, within := strings.Cut(reference, "#")
+	file := b.fileOf(path.Dir(from), reference)
+	if _, known := b.names[file]; !known && (!within || b.names[file] == "") {
+		b.names[file] = strings.Join(strings.Fields(name), " ")
+	}
+}
+
+// chapter writes a chapter. One without a heading has the name that the list of contents gives it.
+func (b *book) chapter(w *writer, name string) error {
+	data, err := b.z.unpack(name)
+	if err != nil {
+		return err
+	}
+	source, _, err := decode(data, declaredXML(data))
+	if err != nil {
+		return fmt.Errorf("%s in it: %w", name, err)
+	}
+	if !strings.HasPrefix(strings.TrimSpace(source), "<?xml") {
+		source = "<?xml?>" + source // a book has no other pages
+	}
+	doc, err := parsePage(source)
+	if err != nil {
+		return fmt.Errorf("%s in it: %w", name, err)
+	}
+	if isHeading := func(n *html.Node) bool {
+		return len(n.Data) == 2 && n.Data[0] == 'h' && '1' <= n.Data[1] && n.Data[1] <= '3'
+	}; b.names[name] != "" && find(doc, isHeading) == nil {
+		w.heading(1, b.names[name], "")
+	}
+	p, h := Page{}, htmlWriter{w: w}
+	h.readPage(doc, &p, nil)
+	return nil
+}
+
+// fileOf is the file of an archive that a reference from dir leads to. References are escaped as those of
+// the web are, but by some that write them.
+func (b *book) fileOf(dir, reference string) string {
+	if name, err := url.PathUnescape(reference); err == nil {
+		if _, err := fs.Stat(b.z.z, path.Join(dir, name)); err == nil {
+			return path.Join(dir, name)
+		}
+	}
+	return path.Join(dir, reference)
+}
