@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,15 +28,18 @@ type Document struct {
 	Path  string `json:"path"`
 	URL   string `json:"url,omitempty"`
 	// Anchor leads to the passage's heading below URL.
-	Anchor      string         `json:"anchor,omitempty"`
-	Title       string         `json:"title"`
-	Headings    []string       `json:"headings,omitempty"`
-	Lvl0        string         `json:"lvl0"`
-	Lvl1        string         `json:"lvl1,omitempty"`
-	Lvl2        string         `json:"lvl2,omitempty"`
-	Lvl3        string         `json:"lvl3,omitempty"`
-	Text        string         `json:"text"`
-	N           int            `json:"n"` // place in the page, from 0
+	Anchor   string   `json:"anchor,omitempty"`
+	Title    string   `json:"title"`
+	Headings []string `json:"headings,omitempty"`
+	Lvl0     string   `json:"lvl0"`
+	Lvl1     string   `json:"lvl1,omitempty"`
+	Lvl2     string   `json:"lvl2,omitempty"`
+	Lvl3     string   `json:"lvl3,omitempty"`
+	Text     string   `json:"text"`
+	N        int      `json:"n"` // place in the page, from 0
+	// Page and Line are where it begins in the file, from 1; 0: not known, or the file has none.
+	Page        int            `json:"page,omitempty"`
+	Line        int            `json:"line,omitempty"`
 	Kind        string         `json:"kind"`
 	Lang        string         `json:"lang,omitempty"`
 	ContentHash string         `json:"contentHash"` // of all members but id and itself
@@ -108,11 +112,15 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		if len(headings) > 0 && strings.EqualFold(headings[0], p.Title) {
 			headings = headings[1:]
 		}
+		headings = slices.Concat(headings, part.Joined)
 		key := strings.Join(part.Headings, "\x00")
 		seen[key]++
 		d := Document{
 			ID: prefix + hash(8, key, strconv.Itoa(seen[key])), Group: s.Name, Path: path, Title: p.Title, Headings: headings,
 			Lvl0: p.Title, Text: part.Text, N: n, Kind: p.Kind, Lang: p.Lang, Meta: p.Meta,
+		}
+		if at, found := slices.BinarySearchFunc(p.Marks, part.From+1, func(m Mark, at int) int { return cmp.Compare(m.At, at) }); found || at > 0 {
+			d.Page, d.Line = p.Marks[at-1].Page, p.Marks[at-1].Line
 		}
 		for i, l := range []*string{&d.Lvl1, &d.Lvl2, &d.Lvl3} {
 			if i < len(headings) {
@@ -121,7 +129,10 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		}
 		if s.BaseURL != "" {
 			d.URL = s.urlOf(path)
-			if len(part.Headings) > 0 {
+			switch {
+			case d.Page > 0 && p.Kind == "pdf":
+				d.Anchor = "page=" + strconv.Itoa(d.Page) // as viewers of PDF files have it, RFC 8118
+			case len(part.Headings) > 0:
 				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1], part.Anchor)
 			}
 		}
@@ -143,10 +154,6 @@ func anchorOf(kind, heading, anchor string) string {
 	switch kind {
 	case "md", "rst", "adoc": // sites are made of these
 		return cmp.Or(anchor, passage.Anchor(heading))
-	case "pdf":
-		if page, ok := strings.CutPrefix(heading, pdfPage); ok {
-			return "page=" + page // as viewers of PDF files have it, RFC 8118
-		}
 	}
 	return anchor
 }

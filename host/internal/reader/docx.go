@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +23,11 @@ func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	main := z.mainPart("word/document.xml")
 	d := docx{z: z, w: &writer{}, notes: map[string]string{}}
 	parts := z.relations(main)
-	for _, part := range related(parts, "styles") {
+	for _, part := range z.beside(main, parts, "styles") {
 		d.readStyles(part)
 	}
 	for _, kind := range []string{"footnotes", "endnotes"} {
-		for _, part := range related(parts, kind) {
+		for _, part := range z.beside(main, parts, kind) {
 			d.readNotes(part, strings.TrimSuffix(kind, "s")+"Reference ")
 		}
 	}
@@ -34,11 +35,15 @@ func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err := d.part(main); err != nil {
 		return nil, err
 	}
-	if around := d.around(parts); around != "" {
-		d.w.heading(1, p.Title, "")
-		d.w.paragraph(around)
+	rest := d.around(main, parts)
+	for _, key := range slices.Sorted(maps.Keys(d.notes)) { // to which nothing refers
+		rest += "\nNote: " + d.notes[key]
 	}
-	for _, part := range related(parts, "comments") {
+	if rest != "" {
+		d.w.heading(1, p.Title, "")
+		d.w.paragraph(rest)
+	}
+	for _, part := range z.beside(main, parts, "comments") {
 		if text, err := z.xml(part); err == nil {
 			d.w.leaveOut("comments", textOf(text))
 		}
@@ -171,12 +176,10 @@ func textOf(source string) string {
 }
 
 // around is what stands above and below pages, each text once.
-func (d *docx) around(parts map[string]relation) string {
+func (d *docx) around(main string, parts map[string]relation) string {
 	var texts []string
 	for _, kind := range []string{"header", "footer"} {
-		names := related(parts, kind)
-		slices.Sort(names)
-		for _, part := range names {
+		for _, part := range d.z.beside(main, parts, kind) {
 			source, err := d.z.xml(part)
 			if err != nil {
 				continue
@@ -331,7 +334,9 @@ func (b *docxBody) start(t xml.StartElement) error {
 	case "noBreakHyphen":
 		b.add("-")
 	case "footnoteReference", "endnoteReference":
-		if text := b.notes[t.Name.Local+" "+attributeOf(t, "id")]; text != "" {
+		key := t.Name.Local + " " + attributeOf(t, "id")
+		if text := b.notes[key]; text != "" {
+			delete(b.notes, key)
 			p := b.paragraph()
 			p.notes = append(p.notes, text)
 		}

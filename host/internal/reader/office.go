@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -173,12 +174,28 @@ func (p *packed) relations(part string) map[string]relation {
 	return list
 }
 
-// related returns the parts of a kind that a part leads to.
+// related returns the parts of a kind that a part leads to, sorted.
 func related(list map[string]relation, kind string) (parts []string) {
 	for _, r := range list {
 		if r.kind == kind && !r.outside {
 			parts = append(parts, r.target)
 		}
+	}
+	slices.Sort(parts)
+	return parts
+}
+
+// beside returns the parts of a kind that a part leads to, or where it leads to none those beside it that are
+// called so.
+func (p *packed) beside(part string, list map[string]relation, kind string) []string {
+	parts := related(list, kind)
+	if len(parts) == 0 {
+		for _, f := range p.z.File {
+			if name, ok := strings.CutPrefix(f.Name, path.Join(path.Dir(part), kind)); ok && strings.TrimLeft(name, "0123456789") == ".xml" {
+				parts = append(parts, f.Name)
+			}
+		}
+		slices.Sort(parts)
 	}
 	return parts
 }

@@ -104,12 +104,6 @@ func CanRead(name string) bool {
 
 func extensionOf(name string) string { return strings.ToLower(path.Ext(name)) }
 
-// A PDF reads the text of PDF files.
-type PDF interface {
-	// Text returns the text of each page. The error says what is wrong with the file.
-	Text(ctx context.Context, data []byte) (pages []string, title string, err error)
-}
-
 // A Reader reads files. Safe for concurrent use.
 type Reader struct {
 	PDF  PDF   // nil: PDF files are refused

@@ -110,12 +110,16 @@ func pdfBomb(tb testing.TB, size int) []byte {
 
 // pdfOfPages returns a PDF file that has one page so many times; filter says how content is packed.
 func pdfOfPages(pages int, filter, content string) []byte {
-	objects := []string{
+	return pdfOfObjects(
 		"<</Type/Catalog/Pages 2 0 R>>", fmt.Sprintf("<</Type/Pages/Kids[%s]/Count %d>>", strings.Repeat("3 0 R ", pages), pages),
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
 		fmt.Sprintf("<</Length %d%s>>stream\n%s\nendstream", len(content), filter, content),
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-	}
+	)
+}
+
+// pdfOfObjects returns a PDF file of objects, from number 1.
+func pdfOfObjects(objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
 	var at []int
@@ -256,8 +260,8 @@ func TestPreparePDF(t *testing.T) {
 	if err := p.Prepare(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if pages, _, err := p.Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(pages) != 1 {
-		t.Errorf("%q, %v", pages, err)
+	if text, err := p.Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(text.Pages) != 1 {
+		t.Errorf("%+v, %v", text, err)
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
@@ -267,7 +271,7 @@ func TestPreparePDF(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := p.Text(ctx, pdfOf("x")); !errors.Is(err, context.Canceled) {
+	if _, err := p.Text(ctx, pdfOf("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that ended: %v", err)
 	}
 	if os.Getenv("LONG") == "" {
@@ -276,8 +280,8 @@ func TestPreparePDF(t *testing.T) {
 	if err := os.Truncate(entries[0], before.Size()/2); err != nil {
 		t.Fatal(err)
 	}
-	if pages, _, err := openPDF(t).Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(pages) != 1 {
-		t.Errorf("with a damaged cache: %q, %v", pages, err)
+	if text, err := openPDF(t).Text(t.Context(), pdfOf("Steep the tea.")); err != nil || len(text.Pages) != 1 {
+		t.Errorf("with a damaged cache: %+v, %v", text, err)
 	}
 }
 
@@ -506,5 +510,46 @@ func TestReadEPUBParts(t *testing.T) {
 	}
 	if len(page.LeftOut) == 0 || !strings.Contains(page.LeftOut[0].Rule, "gone.xhtml") {
 		t.Errorf("left out %v, want the chapter that is not there", page.LeftOut)
+	}
+}
+
+// Of a PDF file, the outline makes headings, values of forms and notes are text, and what runs over the pages is
+// left out. An outline that leads in a circle ends.
+func TestReadPDFParts(t *testing.T) {
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R/Outlines 10 0 R>>", "<</Type/Pages/Kids[4 0 R 5 0 R 6 0 R]/Count 3>>", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+	}
+	for i := range 3 {
+		annots := ""
+		if i == 1 {
+			annots = "/Annots[13 0 R 14 0 R]"
+		}
+		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</Font<</F1 3 0 R>>>>%s>>", 7+i, annots))
+	}
+	for i, lines := range []string{"(Ebb begins the exam-) Tj T* (ple of tides.) Tj", "(An example of flow.) Tj", "(Slack water.) Tj"} {
+		content := fmt.Sprintf("BT /F1 12 Tf 72 720 Td 14 TL (The Tide Book) Tj T* %s T* (page %d) Tj ET", lines, i+1)
+		objects = append(objects, fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
+	}
+	objects = append(objects, "<</Type/Outlines/First 11 0 R/Last 12 0 R>>",
+		"<</Title(Ebb)/Parent 10 0 R/Dest[4 0 R/Fit]/Next 12 0 R/First 11 0 R>>", "<</Title(Flow)/Parent 10 0 R/Dest[5 0 R/Fit]/Next 11 0 R>>",
+		"<</Type/Annot/Subtype/Widget/FT/Tx/T(animal)/V(marmot)/Rect[10 10 90 30]>>", "<</Type/Annot/Subtype/Text/Contents(Mind the rocks.)/Rect[10 40 90 60]>>")
+	docs, err := (&reader.Source{Name: "s"}).Read(t.Context(), &reader.Reader{PDF: openPDF(t)}, "t.pdf", "t.pdf", pdfOfObjects(objects...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, d := range docs {
+		all = append(all, fmt.Sprintf("%d %s: %s", d.Page, strings.Join(d.Headings, ">"), d.Text))
+	}
+	text := strings.Join(all, "\n")
+	for _, want := range []string{"1 Ebb", "the example of tides.", "Flow", "animal: marmot", "Mind the rocks.", "Slack water."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"Tide Book", "page 2"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q runs over the pages, and is in:\n%s", not, text)
+		}
 	}
 }

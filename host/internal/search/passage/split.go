@@ -8,6 +8,7 @@ import (
 // A Part is a piece of a text.
 type Part struct {
 	Headings []string // the headings above it, from the top one down
+	Joined   []string // the headings within it, of sections that joined it
 	// Anchor leads to the last heading, where the text says so: "## Name {#anchor}".
 	Anchor string
 	Text   string
@@ -239,6 +240,7 @@ func (s *splitter) addPart(p Part, own string) {
 		}
 		if !chapter && len(last.Text)+2+len(text) < target {
 			last.Text += "\n\n" + text
+			last.Joined = append(last.Joined, p.Headings[same:]...)
 			return
 		}
 	}
