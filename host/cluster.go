@@ -25,6 +25,7 @@ type member struct {
 	host *Host
 	log  *jetstream.Log
 	node *cluster.Node
+	key  cluster.Key
 	url  string
 
 	sealer   *store.Sealer
@@ -71,7 +72,8 @@ func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err err
 		}
 		e.Str("cluster", c.Cluster.Name).Msg(msg)
 	}
-	if m.log, err = openLog(c, event); err != nil {
+	unsigned := func() bool { return !m.signed() }
+	if m.log, m.key, err = openLog(c, event, unsigned); err != nil {
 		return err
 	}
 	h.onClose("the connection to NATS", func() error { m.log.Close(); return nil })
@@ -86,7 +88,7 @@ func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err err
 		return fmt.Errorf("read the name of this node: %w", err)
 	}
 	m.node, err = cluster.Open(cluster.Options{
-		ID: id, URL: m.url, Version: o.Version, Log: m.log, Database: db, Lease: c.Cluster.Lease,
+		ID: id, URL: m.url, Version: o.Version, Key: m.key, Log: m.log, Database: db, Lease: c.Cluster.Lease,
 		Send: m.log.Send, End: m.log.End, Applied: m.applied, Lead: m.lead, Event: event,
 	})
 	if err != nil {
@@ -97,26 +99,45 @@ func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err err
 	return nil
 }
 
-// openLog connects to the log of the cluster that c names.
-func openLog(c config.Config, event func(string, error)) (*jetstream.Log, error) {
+// openLog connects to the log of the cluster that c names, and returns the key of its nodes,
+// too. unsigned says whether that log has no codes; nil: it has.
+func openLog(c config.Config, event func(string, error), unsigned func() bool) (*jetstream.Log, cluster.Key, error) {
+	if err := c.Cluster.CheckSecure(); err != nil {
+		return nil, nil, config.OptionError{Err: err}
+	}
+	if n := len(c.MasterKey.Reveal()); n < config.MinMasterKey {
+		return nil, nil, config.OptionError{Err: fmt.Errorf("option master-key has %d bytes: give that of the cluster's nodes, at least %d", n, config.MinMasterKey)}
+	}
+	key, err := cluster.NewKey(c.MasterKey.Reveal(), c.Cluster.Name)
+	if err != nil {
+		return nil, nil, err
+	}
 	var urls []string
 	for _, u := range c.Cluster.NATS {
 		urls = append(urls, u.Reveal())
 	}
-	return jetstream.Open(jetstream.Options{
+	log, err := jetstream.Open(jetstream.Options{
 		URLs: urls, Name: c.Cluster.Name, Credentials: c.Cluster.Credentials, CA: c.Cluster.CA, Event: event,
+		Key: key, AcceptsUnsigned: unsigned,
 	})
+	return log, key, err
+}
+
+// signed reports whether the cluster's log has codes.
+func (m *member) signed() bool {
+	p := m.node.Status().Position
+	return p.Log == 0 || p.Signed()
 }
 
 // ClusterOptions are the options that [CreateCluster] heeds.
 func ClusterOptions() []string {
-	return []string{"cluster-name", "cluster-nats", "cluster-nats-creds", "cluster-nats-ca"}
+	return []string{"cluster-name", "cluster-nats", "cluster-nats-creds", "cluster-nats-ca", "cluster-insecure", "master-key"}
 }
 
-// CreateCluster makes the log of the cluster that c names, which replicas servers
-// keep. What is there is left as it is; the error says where it is something else.
-func CreateCluster(ctx context.Context, c config.Config, replicas int) error {
-	log, err := openLog(c, nil)
+// CreateCluster makes the log of the cluster that c names, which replicas servers keep, and
+// begins it. What is there is left as it is; the error says where it is something else.
+func CreateCluster(ctx context.Context, c config.Config, replicas int, version string) error {
+	log, key, err := openLog(c, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -124,7 +145,14 @@ func CreateCluster(ctx context.Context, c config.Config, replicas int) error {
 	if err := log.Make(ctx, replicas); err != nil {
 		return err
 	}
-	return log.Check(ctx)
+	if err := log.Check(ctx); err != nil {
+		return err
+	}
+	end, err := log.End(ctx)
+	if err == nil && end == 0 {
+		_, err = cluster.Found(ctx, log, key, version)
+	}
+	return err
 }
 
 // checkLog refuses a stream that is not there, or that does not keep what it is
@@ -157,12 +185,7 @@ func (m *member) start() (stop func() error, err error) {
 	stopSnapshots, stopPlugins, stopRoom := m.host.runInBackground(m.keepSnapshots), m.host.runInBackground(m.followPlugins), m.host.runInBackground(m.watchRoom)
 	return func() error {
 		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
-		// Others need not wait for the lease. Where the log is out of reach they do.
-		ctx, cancel := context.WithTimeout(context.Background(), resignWait)
-		defer cancel()
-		if err := m.node.Resign(ctx); err != nil {
-			m.host.log.Warn().Err(err).Msg("this node ends without having resigned: the others wait for the lease")
-		}
+		m.resign(context.Background())                       // where Run did not
 		return errors.Join(stopNode(), stopNews())
 	}, nil
 }
@@ -184,6 +207,19 @@ func (h *Host) startMember(sealer *store.Sealer, keys *auth.Service, features *f
 
 // resignWait bounds what a leader does before its process ends.
 const resignWait = 5 * time.Second
+
+// resign has this node lead no more, and the others know: they need not wait for the lease.
+// Where the log is out of reach they do. A host alone has nothing to resign.
+func (m *member) resign(ctx context.Context) {
+	if m == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, resignWait)
+	defer cancel()
+	if err := m.node.Resign(ctx); err != nil {
+		m.host.log.Warn().Err(err).Msg("this node ends without having resigned: the others wait for the lease")
+	}
+}
 
 // checkKey wants the cluster's secrets sealed under this node's master key.
 func (m *member) checkKey() error {

@@ -222,7 +222,7 @@ func (h *Host) catchUp(ctx context.Context, c config.Config, db *store.Store) (*
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	log, err := openLog(c, nil)
+	log, _, err := openLog(c, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -296,7 +296,7 @@ func JoinCluster(ctx context.Context, c config.Config, replace bool) (*Joined, e
 	if err = errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
-	log, err := openLog(c, nil)
+	log, _, err := openLog(c, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func JoinCluster(ctx context.Context, c config.Config, replace bool) (*Joined, e
 // of a new log, for a stream that was lost or that its nodes disagree about. No
 // host runs there, and the stream has to be empty.
 func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
-	log, err := openLog(c, nil)
+	log, key, err := openLog(c, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -339,6 +339,12 @@ func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
 	state, err := log.State(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if state.Last == 1 {
+		if err := remakeFounded(ctx, log, key); err != nil {
+			return nil, err
+		}
+		state.Last = 0
 	}
 	if state.Last > 0 {
 		return nil, fmt.Errorf("the cluster's stream has had %d messages: a new log begins in an empty one: end all nodes, delete the stream by NATS' own command, make it again by `parley cluster create`", state.Last)
@@ -356,4 +362,17 @@ func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
 		return nil, err
 	}
 	return &Joined{Log: fmt.Sprintf("%016x", id), Message: p.Seq}, nil
+}
+
+// remakeFounded makes the stream again where it has what `parley cluster create` begins a log
+// with, and nothing else: the log that comes begins with what a node has.
+func remakeFounded(ctx context.Context, log *jetstream.Log, key cluster.Key) error {
+	list, err := log.Read(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 || !cluster.IsFounding(list[0].Record, key) {
+		return errors.New("the cluster's stream has a message that is not what `parley cluster create` begins a log with: delete the stream by NATS' own command, and make it again")
+	}
+	return log.Remake(ctx)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -15,12 +16,25 @@ import (
 var _ httpapi.Cluster = (*member)(nil)
 
 // Leader implements [httpapi.Cluster].
-func (m *member) Leader() (url string, here bool) {
+func (m *member) Leader() (url string, term uint64, here bool) {
 	s := m.node.Status()
 	if s.Leading {
-		return "", m.leads.Load() == s.Position.Term
+		return "", s.Position.Term, m.leads.Load() == s.Position.Term
 	}
-	return s.Position.Leader.URL, false
+	return s.Position.Leader.URL, s.Position.Term, false
+}
+
+// TermEnds implements [httpapi.Cluster].
+func (m *member) TermEnds(ctx context.Context, term uint64) error {
+	for {
+		p := m.node.Status().Position
+		if p.Term > term {
+			return nil
+		}
+		if err := m.node.WaitFor(ctx, p.Seq+1); err != nil {
+			return err
+		}
+	}
 }
 
 // Position implements [httpapi.Cluster].
@@ -46,6 +60,23 @@ func (m *member) WaitFor(ctx context.Context, seq uint64, words bool, uid string
 	return m.waitSeen(ctx, seq)
 }
 
+// vouchers is the purpose of the codes of [member.Vouch].
+const vouchers = "voucher"
+
+// Vouch implements [httpapi.Cluster].
+func (m *member) Vouch(parts string) string {
+	if !m.signed() { // the leader may be of a build of before
+		return ""
+	}
+	return hex.EncodeToString(m.key.MAC(vouchers, []byte(parts)))
+}
+
+// Vouched implements [httpapi.Cluster].
+func (m *member) Vouched(code, parts string) bool {
+	b, err := hex.DecodeString(code)
+	return err == nil && m.key.Verify(b, vouchers, []byte(parts))
+}
+
 // Refuses implements [httpapi.Cluster].
 func (m *member) Refuses() bool { return m.isStale() && !m.host.config.Cluster.ServeStale }
 
@@ -60,10 +91,11 @@ func (m *member) isStale() bool {
 func (m *member) Status() httpapi.ClusterStatus {
 	s, c := m.node.Status(), &m.host.config.Cluster
 	p := &s.Position
-	_, here := m.Leader()
+	_, _, here := m.Leader()
 	out := httpapi.ClusterStatus{
 		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
-		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Appends: s.Counts.Wrote, AppendTime: s.Counts.Took,
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Unverified: s.Counts.Unverified + m.log.Unverified(), Begun: p.Log != 0,
+		Appends: s.Counts.Wrote, AppendTime: s.Counts.Took,
 		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
@@ -105,7 +137,7 @@ func (m *member) families() []metrics.Family {
 	return figures.Cluster(&figures.Membership{
 		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
 		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
-		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Forwarded: m.host.server.Forwarded(),
+		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Unverified: st.Unverified, Forwarded: m.host.server.Forwarded(),
 		LagSeconds: time.Since(m.node.Level()).Seconds(), Appends: st.Appends, AppendSeconds: st.AppendTime.Seconds(), LogBytes: m.logBytes.Load(),
 	})
 }

@@ -2,12 +2,17 @@ package host
 
 import (
 	"context"
+	"os"
 
 	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/masterkey"
 	"github.com/parley-search/parley/host/internal/store"
 )
+
+// LockDir takes a directory of data for this process, and for those that it gives the file
+// to; the error names the process that has it. [Open] does so by itself.
+func LockDir(dir string) (*os.File, error) { return store.LockDir(dir) }
 
 // openData opens the database, into which an archive is imported first where c names
 // one, and what seals secrets in it. In a cluster the database is brought up to date, and

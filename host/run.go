@@ -73,6 +73,9 @@ func (h *Host) Run(ctx context.Context) error {
 		until := time.Now().Add(h.config.ShutdownGrace)
 		grace, cancel := context.WithDeadline(context.Background(), until)
 		defer cancel()
+		// First, and not once the streams have ended: nobody would take writes until then.
+		// While it resigns and drains, this node sends writes to who leads.
+		h.cluster.resign(grace)
 		err = h.server.Shutdown(grace)
 		return errors.Join(err, h.closeUntil(until))
 	}

@@ -30,9 +30,10 @@ func clusterCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Make the log of a new cluster, once",
 		Long: "Make the log of a new cluster on servers of NATS with JetStream, once in its life: a stream, and stores for large requests and snapshots.\n\n" +
-			"No node makes them automatically: if the log were lost, nodes with data would go on with an empty one. If they exist, nothing\n" +
+			"No node makes them automatically: if the log were lost, nodes with data would go on with an empty one. The master key is that of\n" +
+			"the nodes, which verify the log by it. If the log exists, nothing\n" +
 			"is changed. Three replicas need three servers, and the servers need `sync_interval: always`.",
-		Example: "  parley cluster create --cluster-name docs --cluster-nats nats://n1:4222,nats://n2:4222,nats://n3:4222",
+		Example: "  parley cluster create --cluster-name docs --cluster-nats tls://n1:4222,tls://n2:4222,tls://n3:4222",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadCluster(cmd)
@@ -42,7 +43,7 @@ func clusterCreateCommand() *cobra.Command {
 			if replicas != 1 && replicas != 3 && replicas != 5 {
 				return cli.UsageError{Err: fmt.Errorf("--replicas is %d: want 1, 3 or 5", replicas)}
 			}
-			if err := host.CreateCluster(cmd.Context(), c, replicas); err != nil {
+			if err := host.CreateCluster(cmd.Context(), c, replicas, programVersion()); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "The log of cluster %s is there. Start its nodes: parley serve --cluster-name %s --cluster-nats …\n", c.Cluster.Name, c.Cluster.Name)
@@ -62,7 +63,7 @@ func clusterJoinCommand() *cobra.Command {
 		Long: "Put the newest snapshot of the cluster into --db-path, in place of what a node has there. No host may run there.\n\n" +
 			"`parley serve` does so automatically where a node has no data, or where the log does not reach back to it. With --replace the data may\n" +
 			"be of another log, as on a node that disagrees with the others: it is lost then.",
-		Example: "  parley cluster join --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley --replace",
+		Example: "  parley cluster join --cluster-name docs --cluster-nats tls://n1:4222 --db-path /var/lib/parley --replace",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadCluster(cmd)
@@ -91,7 +92,7 @@ func clusterResetCommand() *cobra.Command {
 		Long: "Start a new log from the data of the node with the data directory --db-path. Use it if the stream was lost, or if the nodes\n" +
 			"disagree. End all nodes first, choose the one whose data counts, delete the stream and make it again empty by\n" +
 			"`parley cluster create`. Start this node first; the others take over what it has by `parley cluster join --replace`.",
-		Example: "  parley cluster reset --cluster-name docs --cluster-nats nats://n1:4222 --db-path /var/lib/parley",
+		Example: "  parley cluster reset --cluster-name docs --cluster-nats tls://n1:4222 --db-path /var/lib/parley",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadCluster(cmd)

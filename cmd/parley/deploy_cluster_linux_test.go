@@ -43,6 +43,9 @@ type site struct {
 	server string            // the program of NATS
 }
 
+// natsPassword is what a secret or a variable has for the nodes' user of NATS.
+const natsPassword = "0123456789abcdef"
+
 // imageEnv returns what the Dockerfile's image has in its environment.
 func imageEnv(t *testing.T) map[string]string {
 	t.Helper()
@@ -72,7 +75,8 @@ func composeSite(t *testing.T, s *site) {
 		service := at(file, "services", name)
 		list, _ := at(service, "environment").(map[any]any)
 		for k, v := range list {
-			p.env[fmt.Sprint(k)] = regexp.MustCompile(`\$\{PARLEY_MASTER_KEY:\?[^}]*\}`).ReplaceAllString(fmt.Sprint(v), s.key)
+			p.env[fmt.Sprint(k)] = strings.ReplaceAll(regexp.MustCompile(`\$\{PARLEY_MASTER_KEY(:\?[^}]*)?\}`).ReplaceAllString(fmt.Sprint(v), s.key), "${NATS_PASSWORD}", natsPassword)
+			p.env[fmt.Sprint(k)] = regexp.MustCompile(`\$\{NATS_PASSWORD:\?[^}]*\}`).ReplaceAllString(p.env[fmt.Sprint(k)], natsPassword)
 		}
 		if command, ok := at(service, "command").([]any); ok {
 			for _, c := range command {
@@ -109,8 +113,10 @@ func kubernetesSite(t *testing.T, s *site) {
 				value = name
 			case at(e, "valueFrom", "secretKeyRef", "key") == "master-key":
 				value = s.key
+			case at(e, "valueFrom", "secretKeyRef", "key") == "nats-password":
+				value = natsPassword
 			}
-			p.env[at(e, "name").(string)] = strings.ReplaceAll(value, "$(POD_NAME)", name)
+			p.env[at(e, "name").(string)] = strings.NewReplacer("$(POD_NAME)", name, "$(NATS_PASSWORD)", natsPassword).Replace(value)
 		}
 		args, _ := at(box, "args").([]any)
 		for _, a := range args {
@@ -247,6 +253,9 @@ func TestDeployClusterRuns(t *testing.T) {
 				s.wait(fmt.Sprintf("node %d is ready", i), func() bool { return call(i, http.MethodGet, "/ready", nil, new(any)) == nil })
 				write(i, i)
 			}
+			s.wait("a snapshot is kept", func() bool { // in a store, which the user of NATS may use
+				return call(0, http.MethodPost, "/cluster/snapshot", nil, new(any)) == nil
+			})
 			leader := -1
 			for i := range s.nodes {
 				finds(i, 3)

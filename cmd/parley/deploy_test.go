@@ -171,7 +171,7 @@ func TestDeployCluster(t *testing.T) {
 		got, want any
 	}
 	rows := []row{
-		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "nats://parley-nats-0.parley-nats:4222,nats://parley-nats-1.parley-nats:4222,nats://parley-nats-2.parley-nats:4222"},
+		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "nats://parley:$(NATS_PASSWORD)@parley-nats-0.parley-nats:4222,nats://parley:$(NATS_PASSWORD)@parley-nats-1.parley-nats:4222,nats://parley:$(NATS_PASSWORD)@parley-nats-2.parley-nats:4222"},
 		{"servers of who makes the log", env(maker, "PARLEY_CLUSTER_NATS"), env(box, "PARLEY_CLUSTER_NATS")},
 		{"name of the cluster", env(maker, "PARLEY_CLUSTER_NAME"), env(box, "PARLEY_CLUSTER_NAME")},
 		{"what is run", fmt.Sprint(at(maker, "args")), "[cluster create]"},
@@ -210,7 +210,7 @@ func TestDeployCluster(t *testing.T) {
 		node, server := fmt.Sprintf("parley-%d", i+1), fmt.Sprintf("nats-%d", i+1)
 		rows = append(rows,
 			row{"compose: where " + node + " is", at(compose, "services", node, "environment", "PARLEY_CLUSTER_ADVERTISE"), "http://" + node + ":7700"},
-			row{"compose: servers of " + node, at(compose, "services", node, "environment", "PARLEY_CLUSTER_NATS"), "nats://nats-1:4222,nats://nats-2:4222,nats://nats-3:4222"},
+			row{"compose: servers of " + node, at(compose, "services", node, "environment", "PARLEY_CLUSTER_NATS"), "nats://parley:${NATS_PASSWORD}@nats-1:4222,nats://parley:${NATS_PASSWORD}@nats-2:4222,nats://parley:${NATS_PASSWORD}@nats-3:4222"},
 			row{"compose: name of " + server, at(compose, "services", server, "hostname"), server},
 			row{"compose: disk of " + server, at(compose, "services", server, "volumes", 0), server + ":/data"},
 			row{"compose: route to " + server, strings.Contains(text, "nats://"+server+":6222"), true},

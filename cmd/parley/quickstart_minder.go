@@ -32,9 +32,14 @@ type minder struct {
 	cmd  *exec.Cmd
 }
 
-func startMinder(exe string) (*minder, error) {
+// startMinder starts one that keeps lock open, too: what is locked is in use until the last
+// child has ended. On Windows, children take no files.
+func startMinder(exe string, lock *os.File) (*minder, error) {
 	cmd := exec.Command(exe, minderName)
 	setApart(cmd)
+	if lock != nil && runtime.GOOS != "windows" {
+		cmd.ExtraFiles = []*os.File{lock}
+	}
 	pipe, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()

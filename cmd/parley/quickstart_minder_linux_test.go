@@ -20,7 +20,7 @@ func TestMinder(t *testing.T) {
 		return
 	}
 	t.Setenv(reexec, "parley")
-	m, err := startMinder(os.Args[0])
+	m, err := startMinder(os.Args[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

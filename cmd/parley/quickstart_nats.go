@@ -32,6 +32,15 @@ func freePort(hostname string) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// checkFree reports whether somebody listens on an address.
+func checkFree(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("a node is to listen on %s: %w: give another --http-addr", addr, err)
+	}
+	return l.Close()
+}
+
 // findNATS returns the program of NATS' server: the one that is installed, or else
 // the one that go builds, in the version that this program is tested with.
 func findNATS(ctx context.Context, progress io.Writer) (string, error) {
@@ -59,7 +68,8 @@ func findNATS(ctx context.Context, progress io.Writer) (string, error) {
 }
 
 // startNATS starts as many servers of NATS as there are nodes, and returns their
-// URLs. ended is told of one that ends by itself.
+// URLs, with the password that is drawn for this time: who reads neither the servers'
+// files nor the nodes' environment is not let in. ended is told of one that ends by itself.
 func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program string, ended func(error)) (urls []string, err error) {
 	var clients, peers []string
 	for range f.addrs {
@@ -71,16 +81,18 @@ func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program 
 			*list = append(*list, "127.0.0.1:"+strconv.Itoa(port))
 		}
 	}
+	password, between := randomText(), randomText()
 	var routes []string
 	for _, p := range peers {
-		routes = append(routes, strconv.Quote("nats://"+p))
+		routes = append(routes, strconv.Quote("nats://server:"+between+"@"+p))
 	}
 	for i := range clients {
 		dir := filepath.Join(f.dir, fmt.Sprintf("nats-%d", i+1))
 		conf := fmt.Sprintf("server_name: \"nats-%d\"\nlisten: %q\nlog_file: %q\n"+
 			"jetstream { store_dir: %q, max_memory_store: 16MB, max_file_store: 4GB, sync_interval: always }\n"+
-			"cluster { name: %q, listen: %q, routes: [%s] }\n",
-			i+1, clients[i], filepath.Join(dir, "log"), dir, f.name, peers[i], strings.Join(routes, ", "))
+			"authorization { user: \"node\", password: %q }\n"+
+			"cluster { name: %q, listen: %q, authorization { user: \"server\", password: %q }, routes: [%s] }\n",
+			i+1, clients[i], filepath.Join(dir, "log"), dir, password, f.name, peers[i], between, strings.Join(routes, ", "))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -102,7 +114,7 @@ func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program 
 				ended(fmt.Errorf("server %d of NATS ended: %v: see %s: %s", i+1, err, filepath.Join(dir, "log"), bytes.TrimSpace(said.Bytes())))
 			}
 		})
-		urls = append(urls, "nats://"+clients[i])
+		urls = append(urls, "nats://node:"+password+"@"+clients[i])
 	}
 	f.env = append(f.env, host.EnvPrefix+"CLUSTER_NATS="+strings.Join(urls, ","))
 	return urls, nil
@@ -122,14 +134,14 @@ func childCommand(ctx context.Context, program string, args ...string) *exec.Cmd
 
 // createLog makes the cluster's log, once the servers have found each other.
 func (f *fleet) createLog(ctx context.Context, urls []string) error {
-	flags := map[string]string{"cluster-name": f.name, "cluster-nats": strings.Join(urls, ",")}
+	flags := map[string]string{"cluster-name": f.name, "cluster-nats": strings.Join(urls, ","), "master-key": f.key}
 	c, _, err := host.LoadConfig(host.Sources{Flags: flags, Only: host.ClusterOptions()})
 	if err != nil {
 		return err
 	}
 	var last error
 	err = f.await(ctx, "the servers of NATS take the cluster's log", func() bool {
-		last = host.CreateCluster(ctx, c, len(urls))
+		last = host.CreateCluster(ctx, c, len(urls), programVersion())
 		return last == nil
 	})
 	if err != nil && ctx.Err() == nil {

@@ -37,6 +37,7 @@ type fleet struct {
 	where string // how a shell gets at the key
 	exe   string
 	env   []string // of all nodes
+	lock  *os.File // of dir, while any process of this fleet runs
 	minds *minder  // ends all where this process is killed
 	addrs []string // that nodes listen on
 	say   func(format string, args ...any)
@@ -78,6 +79,7 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 	if err != nil {
 		return err
 	}
+	defer f.lock.Close()
 	if built != nil {
 		dir := filepath.Join(f.dir, "plugins")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -92,7 +94,7 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.minds, err = startMinder(f.exe); err != nil {
+	if f.minds, err = startMinder(f.exe, f.lock); err != nil {
 		return err
 	}
 	defer f.minds.close()
@@ -150,29 +152,62 @@ func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, 
 		return nil, err
 	}
 	f := &fleet{dir: dir, name: "quickstart", say: say, pids: make([]int, n)}
+	// Before anything: two servers of NATS over one directory destroy what is there.
+	if f.lock, err = host.LockDir(dir); err != nil {
+		return nil, f.runsElsewhere(err)
+	}
+	if err := f.prepare(cmd, c, n); err != nil {
+		return nil, errors.Join(err, f.lock.Close())
+	}
+	return f, nil
+}
+
+// addrsFile is where the addresses of the nodes that run are, a line each.
+func (f *fleet) addrsFile() string { return filepath.Join(f.dir, "nodes") }
+
+// runsElsewhere adds to the error of a directory that is in use where the nodes are.
+func (f *fleet) runsElsewhere(err error) error {
+	b, unknown := os.ReadFile(f.addrsFile())
+	if unknown != nil || len(b) == 0 {
+		return err
+	}
+	return fmt.Errorf("this cluster runs already, at %s: %w", strings.Join(strings.Fields(string(b)), " "), err)
+}
+
+// prepare fills in f, whose directory is locked, for the configuration that cmd was given.
+func (f *fleet) prepare(cmd *cobra.Command, c host.Config, n int) (err error) {
 	if f.exe, err = os.Executable(); err != nil {
-		return nil, err
+		return err
 	}
 	if f.key = c.MasterKey.Reveal(); f.key != "" {
 		f.where = "$" + host.EnvPrefix + "MASTER_KEY"
 	} else if f.key, err = readFleetKey(f.keyFile()); err != nil {
-		return nil, err
+		return err
 	} else {
 		f.where = "$(cat " + quoteShell(f.keyFile()) + ")"
 	}
 	hostname, first, err := net.SplitHostPort(c.HTTPAddr)
 	port, wrong := strconv.Atoi(first)
 	if err != nil || wrong != nil {
-		return nil, cli.UsageError{Err: fmt.Errorf("--http-addr %q: --nodes wants a number as port, and takes those that follow", c.HTTPAddr)}
+		return cli.UsageError{Err: fmt.Errorf("--http-addr %q: --nodes wants a number as port, and takes those that follow", c.HTTPAddr)}
 	}
+	var nodes strings.Builder
 	for i := range n {
 		next := port + i
 		if port == 0 {
 			if next, err = freePort(hostname); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		f.addrs = append(f.addrs, net.JoinHostPort(hostname, strconv.Itoa(next)))
+		addr := net.JoinHostPort(hostname, strconv.Itoa(next))
+		if err := checkFree(addr); err != nil {
+			return err
+		}
+		f.addrs = append(f.addrs, addr)
+		fmt.Fprintf(&nodes, "http://%s\n", addr)
+	}
+	if err := os.WriteFile(f.addrsFile(), []byte(nodes.String()), 0o600); err != nil {
+		return err
 	}
 	f.env = os.Environ()
 	set := func(name, value string) { f.env = append(f.env, host.EnvPrefix+name+"="+value) }
@@ -196,7 +231,7 @@ func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, 
 	set("MASTER_KEY", f.key)
 	set("CLUSTER_NAME", f.name)
 	set("CLUSTER_NATS_SYNCED", "true")
-	return f, nil
+	return nil
 }
 
 func (f *fleet) keyFile() string { return filepath.Join(f.dir, "key") }
@@ -210,10 +245,15 @@ func readFleetKey(name string) (string, error) {
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return strings.TrimSpace(string(b)), err
 	}
+	key := randomText()
+	return key, os.WriteFile(name, []byte(key+"\n"), 0o600)
+}
+
+// randomText returns a text that nobody guesses.
+func randomText() string {
 	random := make([]byte, 24)
 	_, _ = rand.Read(random) // it never fails
-	key := base64.RawURLEncoding.EncodeToString(random)
-	return key, os.WriteFile(name, []byte(key+"\n"), 0o600)
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // quoteShell makes s one word of a shell's command.
@@ -241,11 +281,12 @@ func (f *fleet) client(i int) *cli.Client {
 	return &cli.Client{URL: "http://" + f.addrs[i], Key: f.key}
 }
 
-// leader returns which node takes writes, by its own word; -1: none.
+// leader returns which node takes writes, by its own word; -1: none. A node that does not
+// run is not asked: somebody else may answer at its address.
 func (f *fleet) leader(ctx context.Context) int {
 	for i := range f.addrs {
 		var s clusterStatus
-		if f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
+		if f.pid(i) != 0 && f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
 			return i
 		}
 	}
@@ -316,6 +357,12 @@ func (f *fleet) setPID(i, pid int) {
 	f.pids[i] = pid
 }
 
+func (f *fleet) pid(i int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pids[i]
+}
+
 // tellLeader says who takes the writes now.
 func (f *fleet) tellLeader(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkLeader)
@@ -329,20 +376,22 @@ func (f *fleet) tellLeader(ctx context.Context) {
 
 // show prints where the nodes are, and what to try.
 func (f *fleet) show(d demo, stdout io.Writer) {
-	leader := max(f.leader(context.Background()), 0)
-	f.mu.Lock()
-	pids := append([]int(nil), f.pids...)
-	f.mu.Unlock()
+	leader := f.leader(context.Background())
 	for i, addr := range f.addrs {
 		note := ""
 		if i == leader {
 			note = ", takes the writes"
 		}
-		f.say("node %d: http://%s, process %d%s", i+1, addr, pids[i], note)
+		f.say("node %d: http://%s, process %d%s", i+1, addr, f.pid(i), note)
 	}
-	kill := fmt.Sprintf("kill -9 %d", pids[leader])
+	for i := range f.addrs { // where none leads now, any one that runs
+		if leader < 0 || f.pid(leader) == 0 {
+			leader = i
+		}
+	}
+	kill := fmt.Sprintf("kill -9 %d", f.pid(leader))
 	if runtime.GOOS == "windows" {
-		kill = fmt.Sprintf("taskkill /F /PID %d", pids[leader])
+		kill = fmt.Sprintf("taskkill /F /PID %d", f.pid(leader))
 	}
 	other := (leader + 1) % len(f.addrs)
 	f.say("every node has all data below %s; the key of the nodes is %s", f.dir, f.where)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
+	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 )
 
@@ -38,6 +41,22 @@ func TestQuickstartNodes(t *testing.T) {
 			t.Fatalf("%s: %v, %s", command, err, out)
 		}
 		return string(out)
+	}
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"quickstart", "--nodes", "3", "--http-addr", "127.0.0.1:0", "--db-path", data}, new(strings.Builder), &stderr)
+	if first := regexp.MustCompile(`http://[0-9.:]+`).FindString(status); code == 0 || !strings.Contains(stderr.String(), "this cluster runs already, at") || !strings.Contains(stderr.String(), first) {
+		t.Errorf("a second start: exit status %d, %s; want an error that says where the first runs, as at %s", code, stderr.String(), first)
+	}
+	for i := range 3 {
+		conf, err := os.ReadFile(filepath.Join(data, "cluster-3", "nats-"+strconv.Itoa(i+1), "nats.conf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`listen: "([^"]+)"`).FindAllStringSubmatch(string(conf), -1) {
+			if got := askNATS(t, m[1]); !strings.Contains(got, "Authorization") {
+				t.Errorf("server %d of NATS says %q at %s to who has no password, want a refusal", i+1, got, m[1])
+			}
+		}
 	}
 	answer := shell(ask)
 	if !strings.Contains(answer, "Inception") || !strings.Contains(answer, "data: [DONE]") {
@@ -85,6 +104,68 @@ func TestQuickstartNodes(t *testing.T) {
 		if pid, wrong := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || wrong != nil || pid == killed {
 			t.Errorf("process of node %d: %q, %v; want a number other than that of the killed one", i+1, b, err)
 		}
+	}
+}
+
+// askNATS connects to a server of NATS without a password and returns what it says.
+func askNATS(t *testing.T, addr string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("CONNECT {\"verbose\":false}\r\nPING\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(c) // the server closes it
+	return string(said)
+}
+
+// TestQuickstartNodesTwice wants a second start over the files of a cluster that runs to say
+// where it runs, and to touch nothing: whatever it started before would share the files of
+// the first one's servers.
+func TestQuickstartNodesTwice(t *testing.T) {
+	data := t.TempDir()
+	dir := filepath.Join(data, "cluster-3")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := host.LockDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := os.WriteFile(filepath.Join(dir, "nodes"), []byte("http://127.0.0.1:7700\nhttp://127.0.0.1:7701\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"quickstart", "--nodes", "3", "--db-path", data}, new(strings.Builder), &stderr)
+	if code == 0 || !strings.Contains(stderr.String(), "this cluster runs already, at http://127.0.0.1:7700 http://127.0.0.1:7701") {
+		t.Errorf("exit status %d, %s; want an error that says where the cluster runs", code, stderr.String())
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("the directory has %q, %v; want the lock and the addresses alone", left, err)
+	}
+}
+
+// TestQuickstartTakenPort wants a port that somebody has to be an error before anything
+// starts: else the one who answers there is taken for a node.
+func TestQuickstartTakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	data := t.TempDir()
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"quickstart", "--nodes", "3", "--db-path", data, "--http-addr", l.Addr().String()}, new(strings.Builder), &stderr)
+	if code == 0 || !strings.Contains(stderr.String(), l.Addr().String()) || !strings.Contains(stderr.String(), "give another --http-addr") {
+		t.Errorf("exit status %d, %s; want an error that names the port", code, stderr.String())
+	}
+	if left, _ := filepath.Glob(filepath.Join(data, "cluster-3", "nats-*")); len(left) > 0 {
+		t.Errorf("%q are there: servers of NATS were started", left)
 	}
 }
 

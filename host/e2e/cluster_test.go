@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +24,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/cluster/natsd"
 	"github.com/parley-search/parley/host/internal/waittest"
@@ -51,7 +56,7 @@ func openTown(t *testing.T, n, servers int) *town {
 		t.Fatal(err)
 	}
 	waittest.For(t, "the log is made", func() bool { // JetStream has to elect somebody first
-		err = host.CreateCluster(context.Background(), c, servers)
+		err = host.CreateCluster(context.Background(), c, servers, "test")
 		return err == nil
 	})
 	for range n {
@@ -71,6 +76,21 @@ func (w *town) open(dir string) *house.House {
 	h := house.Open(w.t, flags, w.module)
 	h.Key = w.flags["master-key"]
 	return h
+}
+
+// log opens the log of the town.
+func (w *town) log() *jetstream.Log {
+	w.t.Helper()
+	key, err := cluster.NewKey(w.flags["master-key"], "town")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town", Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(log.Close)
+	return log
 }
 
 // seen is what a node says of the cluster.
@@ -434,11 +454,7 @@ func TestClusterSnapshots(t *testing.T) {
 	for range 2 {
 		w.houses = append(w.houses, w.open(t.TempDir()))
 	}
-	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.Close)
+	log := w.log()
 	purged := func(before uint64) {
 		t.Helper()
 		number := 1000 + int(before)
@@ -505,7 +521,7 @@ func TestClusterSnapshots(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "what is here is lost")
 	})
 	waittest.For(t, "another node takes over the snapshot", func() bool {
-		_, err = host.JoinCluster(t.Context(), w.config(dirs[1]), true)
+		_, err := host.JoinCluster(t.Context(), w.config(dirs[1]), true)
 		return err == nil
 	})
 	w.houses = append(w.houses, w.open(dirs[1]), w.open(t.TempDir()))
@@ -545,12 +561,7 @@ func TestClusterStreamLost(t *testing.T) {
 	}
 	all("says that there is no stream", says(`"trouble":"read the cluster's log from message `))
 	all("says which", says("the cluster has no stream PARLEY_town_LOG"))
-	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	if err := log.Make(t.Context(), 1); err != nil {
+	if err := host.CreateCluster(t.Context(), w.config(t.TempDir()), 1, "test"); err != nil {
 		t.Fatal(err)
 	}
 	all("halts, and says why", says(`the stream was cut, or made again"`))
@@ -581,11 +592,7 @@ func TestClusterLeads(t *testing.T) {
 	w.houses = append(w.houses, w.open(t.TempDir()))
 	w.write(1)
 	w.level()
-	log, err := jetstream.Open(jetstream.Options{URLs: w.nats.URLs(), Name: "town"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(log.Close)
+	log := w.log()
 	id, err := log.ID(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -655,4 +662,140 @@ func TestClusterDashboard(t *testing.T) {
 	if len(shown) < 10 || !maps.Equal(shown, drawn) {
 		t.Errorf("the file draws %v, a node shows %v", slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(shown)))
 	}
+}
+
+// TestClusterResignsFirst: a leader that is told to end while an answer streams hands over
+// before it waits for that answer, which is written to its end.
+func TestClusterResignsFirst(t *testing.T) {
+	t.Parallel()
+	w := openTown(t, 2, 1)
+	wire, goOn := house.NewWire(t), make(chan struct{})
+	wire.On("slow", func(x *house.Exchange) {
+		x.Say(house.Stream + house.Delta("first "))
+		<-goOn
+		x.Say(house.Delta("last") + house.Finish)
+	})
+	w.eventually(w.houses[0], "PATCH", "/chats/talk/settings", fmt.Sprintf(`{"source":"openAi","baseUrl":%q,"apiKey":"sk-x"}`, wire.URL))
+	w.level()
+	leads := w.leader()
+	h, other := w.houses[leads], w.houses[1-leads]
+	req, err := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/chats/talk/chat/completions", strings.NewReader(`{"model":"slow","stream":true,"messages":[{"role":"user","content":"x"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+h.Key)
+	resp, err := h.Client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	begun := make([]byte, 1)
+	if _, err := io.ReadFull(resp.Body, begun); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("the answer begins with %d, %v", resp.StatusCode, err)
+	}
+	closed := make(chan struct{})
+	go func() { defer close(closed); h.Close() }()
+	w.houses[leads] = nil
+	waittest.For(t, "the other house leads", func() bool { return w.see(other).Node.Role == "leader" })
+	w.eventually(other, "POST", "/indexes/a/documents", `[{"id":1}]`)
+	select {
+	case <-closed:
+		t.Error("the house has ended with an answer under way")
+	default:
+	}
+	close(goOn)
+	rest, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(rest), "last") || !strings.Contains(string(rest), "[DONE]") {
+		t.Errorf("the answer ends with %.200q, %v; want its last word", rest, err)
+	}
+	<-closed
+}
+
+// TestClusterStranger has somebody who reaches NATS, without the master key, write to the
+// cluster's log and speak for its nodes: nobody halts, nobody else leads, no data changes, and
+// no writes go elsewhere. A node of another cluster on the same stream is never ready.
+func TestClusterStranger(t *testing.T) {
+	t.Parallel()
+	w := openTown(t, 2, 1)
+	w.eventually(w.houses[0], "PATCH", "/experimental-features", `{"metrics":true}`)
+	w.write(1)
+	w.level()
+	nc, err := nats.Connect(w.nats.URLs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	var asked atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	log := w.log()
+	forged := func(format byte, key cluster.Key) []byte {
+		state, err := log.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := log.ID(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := log.Read(t.Context(), state.Last)
+		if err != nil || len(list) == 0 {
+			t.Fatal(err)
+		}
+		last, err := cluster.DecodeRecord(list[0].Record, key)
+		if err != nil {
+			last.Term = 100
+		}
+		claim := cluster.Record{Format: format, Kind: cluster.KindClaim, Log: id, Term: last.Term + 1, Prev: state.Last, Chain: last.Chain, Data: fmt.Appendf(nil, `{"id":"stranger","url":%q,"format":%d}`, elsewhere.URL, format)}
+		return claim.Encode(key)
+	}
+	other, err := cluster.NewKey("another master key of 30 bytes", "town")
+	if err != nil {
+		t.Fatal(err)
+	}
+	beat, err := json.Marshal(cluster.Beat{ID: "stranger", URL: elsewhere.URL, Leading: true, Term: 1 << 40, Seq: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, send := range []func() error{
+		func() error { return nc.Publish("parley.town.log", []byte("hello")) },
+		func() error { return nc.Publish("parley.town.log", forged(1, nil)) },
+		func() error { return nc.Publish("parley.town.log", forged(2, other)) },
+		func() error { return nc.Publish("parley.town.log", forged(99, other)) },
+		func() error { return nc.Publish("parley.town.beat", beat) },
+	} {
+		if err := errors.Join(send(), nc.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		w.write(10 + i)
+		w.level()
+	}
+	for i, h := range w.houses {
+		st := h.Must("GET", "/cluster", "").Body
+		if strings.Contains(st, "stranger") || strings.Contains(st, `"halted":`) {
+			t.Errorf("house %d says %s", i, st)
+		}
+		if m := h.Must("GET", "/metrics", "").Body; !regexp.MustCompile(`(?m)^parley_cluster_unverified_total [1-9]`).MatchString(m) {
+			t.Errorf("house %d has counted no message of a stranger", i)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("%d requests went to the stranger", n)
+	}
+	flags := maps.Clone(w.flags)
+	flags["master-key"], flags["db-path"] = "the key of some other cluster", t.TempDir()
+	h := house.Open(t, flags, w.module)
+	h.Key = flags["master-key"]
+	waittest.For(t, "it says that the log is not its own", func() bool {
+		return strings.Contains(h.Must("GET", "/cluster", "").Body, "the stream has no log of this cluster")
+	})
+	if r := h.Call("GET", "/ready", ""); r.Status != http.StatusServiceUnavailable {
+		t.Errorf("a node of another cluster: %d %s, want it not ready", r.Status, r.Body)
+	}
+	if r := h.Call("POST", "/indexes/a/documents", `[{"id":1}]`); r.Status != http.StatusServiceUnavailable {
+		t.Errorf("a write to it: %d %s", r.Status, r.Body)
+	}
+	w.write(100)
+	w.level()
 }

@@ -142,7 +142,7 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waittest.For(t, "the log is made", func() bool { return host.CreateCluster(t.Context(), c, len(s.nats)) == nil })
+	waittest.For(t, "the log is made", func() bool { return host.CreateCluster(t.Context(), c, len(s.nats), "test") == nil })
 	for _, p := range s.nodes {
 		p.start()
 	}

@@ -152,6 +152,21 @@ func (s *Service) Authenticate(header string) (*Caller, error) {
 	return nil, apierr.Newf(apierr.InvalidAPIKey, "The API key is not one of this host: check it for a slip, or make a new one at /keys.")
 }
 
+// Of returns the caller that has the key of a uid; of the master key where that is empty. It
+// is for who knows already that it is that caller. The error is [apierr.InvalidAPIKey].
+func (s *Service) Of(uid string) (*Caller, error) {
+	if uid == "" {
+		return s.root, nil
+	}
+	s.mu.RLock()
+	e := s.byUID[uid]
+	s.mu.RUnlock()
+	if e == nil {
+		return nil, apierr.Newf(apierr.InvalidAPIKey, "The API key is gone: make a new one at /keys.")
+	}
+	return e.caller, s.checkExpiry(&e.key)
+}
+
 func (s *Service) checkExpiry(k *Key) error {
 	if k.ExpiresAt != nil && !s.now().Before(*k.ExpiresAt) {
 		return apierr.Newf(apierr.InvalidAPIKey, "The API key expired at %s: make a new one at /keys.", k.ExpiresAt.Format(time.RFC3339))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 )
 
@@ -17,12 +18,15 @@ type Position struct {
 	Term   uint64
 	N      uint64 // transactions of the term so far
 	Chain  uint64 // sum over all records that are not void
-	Last   uint32 // checksum of the message at Seq
+	Last   uint32 // checksum of the message at Seq; where no node wrote it, one of all its bytes
 	Leader Claim  // who claimed Term
 }
 
 // Format is what the records behind the position are written in.
 func (p *Position) Format() int { return max(1, p.Leader.Format) }
+
+// Signed reports whether the records behind the position have codes.
+func (p *Position) Signed() bool { return p.Format() >= formatSigned }
 
 const positionLen = 5*8 + 4
 
@@ -91,6 +95,8 @@ type step struct {
 	next    Position
 	record  Record
 	ops     []Op // of a transaction
+
+	unverified bool // a void message that no node of this cluster wrote
 }
 
 // A fold is the state that decides what the next message means. It is the same
@@ -104,6 +110,7 @@ type fold struct {
 	// partLen is [partBytes], or less in a test.
 	partLen int
 	reads   int // not 0: the highest format, in a test
+	key     Key // of the cluster
 
 	// Without parts of the fence, for the test that shows what they are for.
 	unplaced bool // prev is not looked at
@@ -112,6 +119,15 @@ type fold struct {
 
 // highest is the highest format that this build reads.
 func (f *fold) highest() int { return cmp.Or(f.reads, Format) }
+
+// lowest is the lowest format that counts. A node without data takes only what is signed: it
+// knows nothing yet by which it could doubt the rest.
+func (f *fold) lowest() int {
+	if f.Log == 0 {
+		return formatSigned
+	}
+	return f.Format()
+}
 
 // judge says what the message b at seq means. It changes nothing: see advance.
 //
@@ -123,14 +139,16 @@ func (f *fold) highest() int { return cmp.Or(f.reads, Format) }
 //
 // The order of the checks matters; TestSim finds most other orders wrong.
 func (f *fold) judge(seq uint64, b []byte) (s step, err error) {
-	r, err := DecodeRecord(b)
-	if err != nil {
-		// Void would be wrong: a bit that flipped on one replica would make the
-		// record void on the nodes that read that one, and valid on all others.
-		return s, err
-	}
+	r, err := DecodeRecord(b, f.key)
 	s = step{next: f.Position, record: r}
 	s.next.Seq, s.next.Last = seq, checksum(b)
+	if err != nil || int(r.Format) < f.lowest() {
+		// Whoever reaches the stream can put this here, so it must not halt anybody. Where
+		// it is a record that one replica has damaged, void on the nodes that read that one
+		// and valid on all others, the chain of the next record halts the former.
+		s.unverified, s.next.Last = true, crc32.Checksum(b, castagnoli)
+		return s, nil
+	}
 	if !f.unfenced {
 		if void, err := f.check(seq, &r); void || err != nil {
 			return s, err
@@ -212,7 +230,7 @@ func (f *fold) encode(ops []Op) (records [][]byte, err error) {
 		if more {
 			r.Kind = KindMore
 		}
-		b := r.Encode()
+		b := r.Encode(f.key)
 		records = append(records, b)
 		r.Part, r.Prev, r.Chain = r.Part+1, r.Prev+1, sum(r.Chain, b)
 	}

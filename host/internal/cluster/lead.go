@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/contain"
@@ -104,9 +105,43 @@ func (n *Node) claim(ctx context.Context) error {
 	n.short = time.Time{}
 	format := n.fold.Format()
 	if n.fold.Log == 0 {
+		if !n.o.Begins {
+			return errNoLog
+		}
 		format = n.fold.highest()
 	}
 	return n.rule(ctx, format)
+}
+
+// errNoLog: a node without data does not begin a log.
+var errNoLog = errors.New("the stream has no log of this cluster: where it is empty, `parley cluster create` begins one; else give this node the cluster's name and master key")
+
+// Found begins a log in an empty stream, which nobody leads yet: the first node claims the
+// next term. It reports false where the stream has messages.
+func Found(ctx context.Context, log Log, key Key, version string) (begun bool, err error) {
+	list, err := log.Read(ctx, 1)
+	if err != nil || len(list) > 0 {
+		return false, err
+	}
+	n := &Node{o: Options{Log: log, Version: version}, fold: fold{key: key}, random: rand.Uint64}
+	b, err := n.encodeClaim(Claim{Version: version, Format: Format})
+	if err != nil {
+		return false, err
+	}
+	if err := log.Append(ctx, [][]byte{b}, 0); err != nil {
+		return false, fmt.Errorf("begin the log: %w", err)
+	}
+	return true, nil
+}
+
+// IsFounding reports whether a message is what [Found] writes.
+func IsFounding(b []byte, key Key) bool {
+	r, err := DecodeRecord(b, key)
+	if err != nil || r.Kind != KindClaim || r.Term != 1 || r.Chain != 0 {
+		return false
+	}
+	c, err := decodeClaim(r.Data)
+	return err == nil && c.ID == ""
 }
 
 // rule begins a term of this node's. mu is held.
@@ -185,21 +220,29 @@ func (n *Node) Raise(ctx context.Context) (from, to int, err error) {
 
 // begin appends the claim of the next term. mu is held.
 func (n *Node) begin(ctx context.Context, c Claim) error {
-	c.Format = max(c.Format, n.fold.Format())
-	data, err := json.Marshal(c)
+	b, err := n.encodeClaim(c)
 	if err != nil {
 		return err
 	}
 	n.counts.Claims++
+	if err := n.o.Log.Append(context.WithoutCancel(ctx), [][]byte{b}, n.fold.Seq); err != nil {
+		return fmt.Errorf("claim term %d: %w", n.fold.Term+1, err)
+	}
+	return n.take(Message{n.fold.Seq + 1, b})
+}
+
+// encodeClaim returns the record of a claim of the next term.
+func (n *Node) encodeClaim(c Claim) ([]byte, error) {
+	c.Format = max(c.Format, n.fold.Format())
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
 	r := Record{Format: byte(c.Format), Kind: KindClaim, Log: n.fold.Log, Term: n.fold.Term + 1, Prev: n.fold.Seq, Chain: n.fold.Chain, Data: data}
 	for r.Log == 0 {
 		r.Log = n.random()
 	}
-	b := r.Encode()
-	if err := n.o.Log.Append(context.WithoutCancel(ctx), [][]byte{b}, n.fold.Seq); err != nil {
-		return fmt.Errorf("claim term %d: %w", r.Term, err)
-	}
-	return n.take(Message{n.fold.Seq + 1, b})
+	return r.Encode(n.fold.key), nil
 }
 
 // lead has Lead run for this term, once that of a term before has ended. mu is

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -76,6 +77,12 @@ type Options struct {
 	Patience time.Duration
 	// Observer: the node never claims.
 	Observer bool
+	// Key is that of the cluster.
+	Key Key
+	// Begins: the node begins a log where the stream has none. Else [Found] does, once in
+	// a cluster's life: a node without data must not lead an empty cluster where others
+	// have data, or where the log is not its own.
+	Begins bool
 	// Send tells the other nodes something; default: nobody. What they say
 	// comes by [Node.Hear].
 	Send func(Beat)
@@ -113,9 +120,13 @@ type Node struct {
 	open     *attempt
 	halted   error
 	counts   Counts
-	reached  time.Time // when the log answered a leader last
-	endTerm  context.CancelFunc
-	ended    chan struct{} // closed once Lead has returned
+
+	rested         time.Time // when the last round of Run ended; zero: none has
+	toldUnverified time.Time // when somebody was told last
+
+	reached time.Time // when the log answered a leader last
+	endTerm context.CancelFunc
+	ended   chan struct{} // closed once Lead has returned
 
 	hearing sync.Mutex
 	heard   heard
@@ -133,6 +144,8 @@ type Counts struct {
 	Wrote  uint64        // transactions that were appended
 	Took   time.Duration // by all of these appends
 	Void   uint64        // messages that were void
+	// Unverified are those of them that no node of this cluster wrote.
+	Unverified uint64
 }
 
 // A Status is what a node says of itself.
@@ -189,7 +202,7 @@ func Open(o Options) (*Node, error) {
 	if o.Applied == nil {
 		o.Applied = func(Position, []Op) {}
 	}
-	n := &Node{o: o, wake: make(chan struct{}, 1), mu: make(lock, 1), fold: fold{partLen: partBytes}, random: rand.Uint64}
+	n := &Node{o: o, wake: make(chan struct{}, 1), mu: make(lock, 1), fold: fold{partLen: partBytes, key: o.Key}, random: rand.Uint64}
 	if o.End == nil {
 		n.o.End = func(ctx context.Context) (uint64, error) { err := n.readOn(ctx); return n.fold.Seq, err }
 	}
@@ -300,21 +313,38 @@ func (n *Node) take(m Message) error {
 		n.o.Applied(s.next, s.ops)
 	default:
 		n.counts.Void++
+		if s.unverified {
+			n.counts.Unverified++
+			n.tellUnverified(m.Seq)
+			break
+		}
 		n.o.Event(fmt.Sprintf("message %d of the cluster's log is void: it was written for place %d in term %d", m.Seq, s.record.Prev+1, s.record.Term), nil)
 	}
 	n.publish()
 	return nil
 }
 
+// tellEvery is how often a node tells of messages that no node wrote: they may be many.
+const tellEvery = time.Minute
+
+func (n *Node) tellUnverified(seq uint64) {
+	if time.Since(n.toldUnverified) < tellEvery {
+		return
+	}
+	n.toldUnverified = time.Now()
+	n.o.Event(fmt.Sprintf("message %d of the cluster's log is void", seq), fmt.Errorf("%w; %d such messages so far: see who may write to the servers of NATS, and that all nodes have the same master key and cluster name", ErrUnverified, n.counts.Unverified))
+}
+
 // verify compares the message at the fold's place with the one taken there. A
 // stream that was made again, or that came back from a copy, has another one.
 func (n *Node) verify(m Message) error {
-	r, err := DecodeRecord(m.Record)
+	r, err := DecodeRecord(m.Record, n.fold.key)
 	switch {
-	case err != nil:
-	case checksum(m.Record) == n.fold.Last:
+	case err == nil && checksum(m.Record) == n.fold.Last, crc32.Checksum(m.Record, castagnoli) == n.fold.Last:
 		n.verified = true
 		return nil
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrDiverged, err)
 	case r.Log != n.fold.Log:
 		err = fmt.Errorf("%w: it is %016x, here is %016x", ErrOtherLog, r.Log, n.fold.Log)
 	default:

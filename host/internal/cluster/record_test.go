@@ -23,11 +23,11 @@ func TestRecordBytes(t *testing.T) {
 	r := Record{Format: 1, Kind: KindTxn, Log: 1, Term: 2, N: 3, Part: 4, Prev: 5, Chain: 6, Data: data}
 	const want = "01" + "01" + "0000000000000001" + "0000000000000002" + "0000000000000003" + "0000000000000004" +
 		"0000000000000005" + "0000000000000006" + "01016b0176" + "020164" + "0302702f" + "0401750177ac02" + "b1106e40"
-	b := r.Encode()
+	b := r.Encode(nil)
 	if got := hex.EncodeToString(b); got != want {
 		t.Errorf("encoded\n%s, want\n%s", got, want)
 	}
-	back, err := DecodeRecord(b)
+	back, err := DecodeRecord(b, nil)
 	if err != nil || !reflect.DeepEqual(back, r) {
 		t.Errorf("decoded %+v, %v, want %+v", back, err, r)
 	}
@@ -42,16 +42,16 @@ func TestRecordBytes(t *testing.T) {
 
 // TestRecordDamage: each changed bit and each cut is found.
 func TestRecordDamage(t *testing.T) {
-	whole := (&Record{Format: 1, Kind: KindTxn, Log: 1, Term: 2, N: 3, Data: []byte("some data")}).Encode()
+	whole := (&Record{Format: 1, Kind: KindTxn, Log: 1, Term: 2, N: 3, Data: []byte("some data")}).Encode(nil)
 	for i := range len(whole) * 8 {
 		b := bytes.Clone(whole)
 		b[i/8] ^= 1 << (i % 8)
-		if _, err := DecodeRecord(b); !errors.Is(err, ErrDamaged) {
+		if _, err := DecodeRecord(b, nil); !errors.Is(err, ErrDamaged) {
 			t.Errorf("bit %d changed: %v", i, err)
 		}
 	}
 	for i := range whole {
-		if _, err := DecodeRecord(whole[:i]); !errors.Is(err, ErrDamaged) {
+		if _, err := DecodeRecord(whole[:i], nil); !errors.Is(err, ErrDamaged) {
 			t.Errorf("cut to %d bytes: %v", i, err)
 		}
 	}
@@ -122,22 +122,22 @@ func TestPositionBytes(t *testing.T) {
 // a fold as it was that halts.
 func FuzzTake(f *testing.F) {
 	claim := Record{Format: 1, Kind: KindClaim, Log: 1, Term: 1, Data: []byte(`{"id":"a"}`)}
-	f.Add(claim.Encode(), uint64(1), false)
+	f.Add(claim.Encode(nil), uint64(1), false)
 	data, _ := encodeOps([]Op{{Kind: OpSetUntil, Key: []byte("k"), Value: []byte("v"), Until: 1}})
-	f.Add((&Record{Format: 1, Kind: KindTxn, Log: 1, Term: 1, N: 1, Prev: 1, Data: data}).Encode(), uint64(2), true)
-	f.Add((&Record{Format: 1, Kind: KindMore, Log: 1, Term: 1, N: 1, Prev: 1, Data: data}).Encode(), uint64(2), true)
-	f.Add((&Record{Format: 2, Kind: 9}).Encode(), uint64(1), false)
+	f.Add((&Record{Format: 1, Kind: KindTxn, Log: 1, Term: 1, N: 1, Prev: 1, Data: data}).Encode(nil), uint64(2), true)
+	f.Add((&Record{Format: 1, Kind: KindMore, Log: 1, Term: 1, N: 1, Prev: 1, Data: data}).Encode(nil), uint64(2), true)
+	f.Add((&Record{Format: 2, Kind: 9}).Encode(nil), uint64(1), false)
 	f.Fuzz(func(t *testing.T, b []byte, seq uint64, fit bool) {
 		state := fold{partLen: partBytes}
-		first := claim.Encode()
+		first := claim.Encode(nil)
 		s, err := state.judge(1, first)
 		if err != nil {
 			t.Fatal(err)
 		}
 		state.advance(&s)
-		if r, err := DecodeRecord(b); fit && err == nil { // what is behind the fence
+		if r, err := DecodeRecord(b, nil); fit && err == nil { // what is behind the fence
 			r.Log, r.Term, r.Prev, r.Chain, seq = 1, 1, 1, state.Chain, 2
-			b = r.Encode()
+			b = r.Encode(nil)
 		}
 		before := state
 		s, err = state.judge(seq, b)

@@ -14,6 +14,7 @@ import (
 // A Beat is what a node tells the others, each sixth of a lease and after each
 // write. Beats decide when somebody tries to lead, never who does.
 type Beat struct {
+	Log     uint64 `json:"log,omitempty"` // that the node follows; 0: none yet, or an older build
 	ID      string `json:"id"`
 	URL     string `json:"url"`
 	Version string `json:"version"`
@@ -48,6 +49,10 @@ func (n *Node) Hear(b Beat) {
 	if b.ID == n.o.ID || b.ID == "" {
 		return
 	}
+	s := n.status.Load()
+	if own := s.Position.Log; own != 0 && b.Log != 0 && b.Log != own {
+		return // it follows what this cluster had before, or will have
+	}
 	n.hearing.Lock()
 	now := time.Now()
 	n.heard.peers[b.ID] = Peer{b, now}
@@ -56,7 +61,6 @@ func (n *Node) Hear(b Beat) {
 			delete(n.heard.peers, id)
 		}
 	}
-	s := n.status.Load()
 	if b.Leading && b.Term >= s.Position.Term {
 		n.heard.leader, n.heard.term = now, max(n.heard.term, b.Term)
 		n.heard.seq = max(n.heard.seq, b.Seq)
@@ -124,7 +128,7 @@ func (n *Node) poke() {
 // sendBeat tells the others how far this node is. mu is held.
 func (n *Node) sendBeat() {
 	n.o.Send(Beat{
-		ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: n.fold.highest(),
+		Log: n.stored.Log, ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: n.fold.highest(),
 		Leading: n.leading, Term: n.stored.Term, Seq: n.stored.Seq, Halted: n.halted != nil,
 	})
 }
@@ -201,8 +205,12 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 		return
 	}
 	n.hearing.Lock()
-	term, silent := n.heard.term, time.Since(n.heard.leader)
+	term := n.heard.term
+	if stoodStill := time.Since(n.rested) > n.o.Lease/2 && !n.rested.IsZero(); stoodStill {
+		n.heard.leader = time.Now() // what others said meanwhile is not heard yet
+	}
 	n.hearing.Unlock()
+	defer func() { n.rested = time.Now() }()
 	if n.leading && term > n.stored.Term {
 		n.depose(fmt.Errorf("term %d was heard of", term))
 	}
@@ -215,6 +223,13 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 		return
 	}
 	n.noteLevel()
+	if n.fold.Log == 0 && !n.o.Begins {
+		n.report(ctx, errNoLog)
+		return
+	}
+	n.hearing.Lock() // behind what was read: a claim that was in the log gives its writer a lease
+	silent := time.Since(n.heard.leader)
+	n.hearing.Unlock()
 	if n.o.Observer || n.resigned || silent < *wait && n.open == nil {
 		if n.short.IsZero() { // else it is as it was when this node tried to claim
 			n.report(ctx, nil)

@@ -134,7 +134,8 @@ func startCluster(t *testing.T) *testCluster {
 		id := fmt.Sprintf("n%d", i)
 		db := &lockedDB{simDB: simDB{data: map[string]string{}}}
 		n, err := Open(Options{
-			ID: id, URL: "http://" + id, Log: memEnd{c.log, id}, Database: db, Lease: testLease,
+			Begins: true,
+			ID:     id, URL: "http://" + id, Log: memEnd{c.log, id}, Database: db, Lease: testLease,
 			Send: func(b Beat) { c.tell(i, b) }, End: memEnd{c.log, id}.end,
 			Lead: func(ctx context.Context) {
 				c.terms[i].Add(1)
@@ -427,7 +428,7 @@ func TestOneNode(t *testing.T) {
 		var nodes []*Node
 		var applied []uint64
 		for i := range 2 {
-			o := Options{ID: fmt.Sprint(i), Log: memEnd{log, "n"}, Database: &simDB{data: map[string]string{}}, Observer: i == 1}
+			o := Options{Begins: true, ID: fmt.Sprint(i), Log: memEnd{log, "n"}, Database: &simDB{data: map[string]string{}}, Observer: i == 1}
 			if i == 1 {
 				o.Applied = func(p Position, ops []Op) { applied = append(applied, p.Seq) }
 			}
@@ -602,13 +603,13 @@ func TestRaise(t *testing.T) {
 		c := startCluster(t)
 		raise := func(i int) (from, to int, err error) { return c.nodes[i].Raise(c.ctx) }
 		first, _ := c.leader()
-		if from, to, err := raise(first); from != 1 || to != 1 || err != nil {
+		if from, to, err := raise(first); from != Format || to != Format || err != nil {
 			t.Errorf("nothing to raise: %d, %d, %v", from, to, err)
 		}
 		upgrade := func(i int) {
 			n := c.nodes[i]
 			n.mu.Lock()
-			n.fold.reads = 2
+			n.fold.reads = Format + 1
 			n.mu.Unlock()
 			<-time.After(testLease) // it tells the others
 		}
@@ -623,17 +624,17 @@ func TestRaise(t *testing.T) {
 			t.Errorf("raised by a follower: %v", err)
 		}
 		_, _, err := raise(first)
-		if e, ok := errors.AsType[*OldNodeError](err); !ok || e.Peer.ID != c.nodes[old].o.ID || e.To != 2 {
-			t.Errorf("raised while a node reads format 1: %v, want an error that names it", err)
+		if e, ok := errors.AsType[*OldNodeError](err); !ok || e.Peer.ID != c.nodes[old].o.ID || e.To != Format+1 {
+			t.Errorf("raised while a node reads only this format: %v, want an error that names it", err)
 		}
 		upgrade(old)
 		terms := c.terms[first].Load()
-		if from, to, err := raise(first); from != 1 || to != 2 || err != nil {
+		if from, to, err := raise(first); from != Format || to != Format+1 || err != nil {
 			t.Errorf("raised: %d, %d, %v", from, to, err)
 		}
 		<-time.After(testLease)
-		if now := c.nodes[first].Status(); !now.Leading || now.Position.Format() != 2 || c.terms[first].Load() != terms+1 {
-			t.Errorf("behind it: %+v, want format 2, and that the same node leads on", now)
+		if now := c.nodes[first].Status(); !now.Leading || now.Position.Format() != Format+1 || c.terms[first].Load() != terms+1 {
+			t.Errorf("behind it: %+v, want the next format, and that the same node leads on", now)
 		}
 		for i := range c.nodes {
 			if err := c.set(first, "b", "2"); err != nil {
@@ -647,17 +648,70 @@ func TestRaise(t *testing.T) {
 				first, _ = c.leader()
 			}
 		}
-		if p := c.nodes[old].Status().Position; p.Format() != 2 || p.Term < 4 {
-			t.Errorf("in a later term the position is %+v, want format 2", p)
+		if p := c.nodes[old].Status().Position; p.Format() != Format+1 || p.Term < 4 {
+			t.Errorf("in a later term the position is %+v, want the next format", p)
 		}
-		late, err := Open(Options{ID: "late", Log: memEnd{c.log, "late"}, Database: &simDB{data: map[string]string{}}})
+		late, err := Open(Options{Begins: true, ID: "late", Log: memEnd{c.log, "late"}, Database: &simDB{data: map[string]string{}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		late.mu.Lock()
 		defer late.mu.Unlock()
-		if err := late.readOn(c.ctx); !errors.Is(err, ErrFormat) || late.stored.Format() != 1 || late.stored.Seq == 0 {
-			t.Errorf("a node of the build before: %v at %+v, want it halted before the first record of format 2", err, late.stored)
+		if err := late.readOn(c.ctx); !errors.Is(err, ErrFormat) || late.stored.Format() != Format || late.stored.Seq == 0 {
+			t.Errorf("a node of the build before: %v at %+v, want it halted before the first record of the next format", err, late.stored)
 		}
 	})
+}
+
+// TestRaiseToSigned: a log of before, whose records have no code, goes on as it was. Once it is
+// raised, a record without one counts no more; a node without data takes none at all.
+func TestRaiseToSigned(t *testing.T) {
+	key := Key("the key of this cluster")
+	claim := Record{Format: 1, Kind: KindClaim, Log: 7, Term: 1, Data: []byte(`{"id":"before"}`)}
+	b := claim.Encode(nil)
+	log := &memLog{list: [][]byte{b}}
+	db := &simDB{data: map[string]string{}, at: Position{Log: 7, Seq: 1, Term: 1, Chain: sum(0, b), Last: checksum(b), Leader: Claim{ID: "before"}}}
+	n, err := Open(Options{ID: "a", Log: memEnd{log, "a"}, Database: db, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(k string) {
+		t.Helper()
+		if a, err := n.append(t.Context(), func() ([]Op, error) { return []Op{{Kind: OpSet, Key: []byte(k)}}, nil }); a != nil || err != nil {
+			t.Fatalf("set %s: %v, %v", k, a, err)
+		}
+	}
+	unsigned := func() (counted bool) {
+		r := Record{Format: 1, Kind: KindTxn, Log: 7, Term: n.fold.Term, N: n.fold.N + 1, Prev: n.fold.Seq, Chain: n.fold.Chain, Data: []byte("\x02\x01k")}
+		log.list = append(log.list, r.Encode(nil))
+		before := n.stored.N
+		if err := n.readOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return n.stored.N > before
+	}
+	if err := n.claim(t.Context()); err != nil || !n.leading {
+		t.Fatalf("claim: %v", err)
+	}
+	set("a")
+	if r, err := DecodeRecord(log.list[2], nil); err != nil || r.Format != 1 {
+		t.Errorf("before it is raised, the log gets %+v, %v; want format 1, which nodes of before read", r, err)
+	}
+	if !unsigned() {
+		t.Error("a record of a node of before does not count")
+	}
+	if from, to, err := n.Raise(t.Context()); from != 1 || to != Format || err != nil {
+		t.Fatalf("raised: %d, %d, %v", from, to, err)
+	}
+	set("b")
+	if unsigned() || n.halted != nil || n.counts.Unverified != 1 {
+		t.Errorf("a record without a code in a raised log: halted %v, %+v; want it void", n.halted, n.counts)
+	}
+	empty, err := Open(Options{ID: "b", Log: memEnd{log, "b"}, Database: &simDB{data: map[string]string{}}, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := empty.readOn(t.Context()); !errors.Is(err, ErrPurged) || !MayHeal(err) || empty.stored.Log != 0 {
+		t.Errorf("a node without data: %v at %+v, want that it needs a snapshot", err, empty.stored)
+	}
 }

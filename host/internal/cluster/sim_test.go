@@ -148,6 +148,7 @@ type coverage struct {
 	claims, terms, races, raced, resigned, crashes   int
 	full, void, voidParts, restarts, deletes         int
 	emptied, restored, otherLog, diverged            int
+	stray, foreign, unsigned, again                  int
 }
 
 // enough fails the test where the simulation did not come upon what it is for:
@@ -177,6 +178,10 @@ func (c *coverage) enough(t *testing.T, seeds int) {
 		"void messages":                          {c.void, 400},
 		"parts behind something else":            {c.voidParts, 15},
 		"deletions of a prefix":                  {c.deletes, 200},
+		"stray messages":                         {c.stray, 100},
+		"records of another cluster":             {c.foreign, 100},
+		"records without a code":                 {c.unsigned, 50},
+		"records that somebody wrote again":      {c.again, 100},
 		"streams made again empty":               {c.emptied, 5},
 		"streams restored from a copy":           {c.restored, 5},
 		"nodes halted by another log":            {c.otherLog, 10},
@@ -213,6 +218,46 @@ type simWrite struct {
 
 const simPart = 100
 
+// Keys of the nodes, and of somebody who has no part in the cluster.
+var simKey, foreignKey = Key("of the simulation"), Key("of somebody else")
+
+// intrude has somebody who reaches the log put there what he can make: texts, what the nodes
+// wrote, and records that would fit if they had the cluster's code.
+func (s *simulation) intrude() {
+	l, n := s.log, s.nodes[s.r.IntN(len(s.nodes))]
+	f := &n.fold
+	r := Record{Format: Format, Kind: KindTxn, Log: f.Log, Term: f.Term, N: f.N + 1, Prev: uint64(len(l.list)), Chain: f.Chain, Data: []byte("\x03\x00")} // delete all
+	if s.r.IntN(2) == 0 {
+		r.Kind, r.Term, r.N, r.Data = KindClaim, f.Term+1, 0, []byte(`{"id":"intruder","url":"http://127.0.0.1:1"}`)
+	}
+	var b []byte
+	switch s.r.IntN(4) {
+	case 0:
+		s.c.stray++
+		b = make([]byte, s.r.IntN(120))
+		for i := range b {
+			b[i] = byte(s.r.Uint32())
+		}
+	case 1:
+		s.c.foreign++
+		b = r.Encode(foreignKey)
+	case 2:
+		if f.Format() < formatSigned {
+			return // such a log has no codes
+		}
+		s.c.unsigned++
+		r.Format = 1
+		b = r.Encode(nil)
+	case 3:
+		if len(l.list) == 0 {
+			return
+		}
+		s.c.again++
+		b = l.list[s.r.IntN(len(l.list))]
+	}
+	l.list = append(l.list, b)
+}
+
 func newSimulation(seed uint64, c *coverage, fence fold) *simulation {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &simulation{r: r, c: c, fence: fence}
@@ -240,7 +285,7 @@ func (s *simulation) open(i int) {
 			w.crashed = w.crashed || w.node == i && !w.known
 		}
 	}
-	n, err := Open(Options{ID: "n" + strconv.Itoa(i), Log: simEnd{s.log, i}, Database: s.dbs[i]})
+	n, err := Open(Options{Begins: true, Key: simKey, ID: "n" + strconv.Itoa(i), Log: simEnd{s.log, i}, Database: s.dbs[i]})
 	if err != nil {
 		panic(err) // a simDB has no such error
 	}
@@ -285,6 +330,9 @@ func (s *simulation) step() {
 		}
 	case 4:
 		s.log.arrive()
+		if s.r.IntN(3) == 0 {
+			s.intrude()
+		}
 	case 5:
 		s.log.cut[s.r.IntN(3)] = s.r.IntN(3) == 0
 	case 6:
@@ -473,7 +521,7 @@ func (s *simulation) check() error {
 
 // quarrels counts how the log's void messages came about, by reading it anew.
 func (s *simulation) quarrels() {
-	f := fold{partLen: simPart}
+	f := fold{partLen: simPart, key: simKey}
 	for i, b := range s.log.list {
 		step, err := f.judge(uint64(i+1), b)
 		if err != nil {

@@ -53,6 +53,25 @@ func advertiseKind() Kind {
 	}}
 }
 
+// CheckSecure refuses URLs of NATS that send what they are given over a network as it is.
+// The error does not show them.
+func (o *ClusterConfig) CheckSecure() error {
+	if o.Insecure {
+		return nil
+	}
+	for _, s := range o.NATS {
+		u, err := url.Parse(s.Reveal())
+		if err != nil || u.Scheme != "nats" { // the kind has let it through: tls
+			continue
+		}
+		name := u.Hostname()
+		if ip := net.ParseIP(name); name != "localhost" && !ip.IsLoopback() {
+			return fmt.Errorf("option cluster-nats: %s is another machine, and nats:// sends all documents to it unencrypted: give the servers TLS and write tls://, or set --cluster-insecure where nobody else is on that network", u.Host)
+		}
+	}
+	return nil
+}
+
 // checkCluster refuses options that make no sense without another. origin is where
 // the master key was set.
 func (c *Config) checkCluster() error {
@@ -67,6 +86,7 @@ func (c *Config) checkCluster() error {
 	if len(o.NATS) == 0 {
 		errs = append(errs, errors.New("option cluster-nats is not set: want the servers of NATS that have the log of cluster-name"))
 	}
+	errs = append(errs, o.CheckSecure())
 	if n := len(c.MasterKey.Reveal()); n < MinMasterKey {
 		errs = append(errs, fmt.Errorf("option master-key has %d bytes: a node of a cluster wants at least %d, the same on all nodes", n, MinMasterKey))
 	}

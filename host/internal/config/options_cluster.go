@@ -13,6 +13,7 @@ type ClusterConfig struct {
 	Credentials string        // file; empty: none
 	CA          string        // file; empty: those of the system
 	Synced      bool
+	Insecure    bool   // plain NATS beyond this machine
 	Advertise   string // URL; empty: from HTTPAddr
 	Lease       time.Duration
 	MaxLag      time.Duration
@@ -39,6 +40,10 @@ func clusterOptions() []Option {
 		{
 			Name: "cluster-nats-ca", Meaning: "PEM file of the authorities that certificates of NATS are checked by; none: those of the system",
 			Kind: fileKind(func(c *Config) *string { return &c.Cluster.CA }),
+		},
+		{
+			Name: "cluster-insecure", Default: "false", Meaning: "let nats:// URLs of cluster-nats name other machines: without TLS, who sees that network reads all documents. Records have codes, so that nobody can change them",
+			Kind: switchKind(func(c *Config) *bool { return &c.Cluster.Insecure }),
 		},
 		{
 			Name: "cluster-nats-synced", Default: "false", Meaning: "says that the servers of NATS have `sync_interval: always`, which no client can see: else a power failure of most of them may lose writes that were acknowledged",

@@ -16,9 +16,12 @@ import (
 
 // A Cluster is what a [Server] knows of the cluster that its host is a node of.
 type Cluster interface {
-	// Leader reports whether this node takes writes, and where else they go; "":
-	// nobody is known who takes them.
-	Leader() (url string, here bool)
+	// Leader reports whether this node takes writes in the term that it knows, and where
+	// else they go; "": nobody is known who takes them.
+	Leader() (url string, term uint64, here bool)
+	// TermEnds returns once this node has the claim of a later term than term, and so
+	// whatever counts of it, or ctx ends.
+	TermEnds(ctx context.Context, term uint64) error
 	// Position is which log the database follows, and how far.
 	Position() (log, seq uint64)
 	// WaitFor returns once this node has message seq; with words, once searches
@@ -27,6 +30,10 @@ type Cluster interface {
 	// Refuses reports whether this node was cut off for longer than it may answer.
 	Refuses() bool
 	Status() ClusterStatus
+	// Vouch returns a code of parts that the other nodes verify by Vouched, in hexadecimal;
+	// "": they are of a build that has none.
+	Vouch(parts string) (code string)
+	Vouched(code, parts string) bool
 	// Snapshot keeps a snapshot that has a message, with the log; 0: the newest
 	// message. Where ctx ends first, the snapshot goes on, and Done is false.
 	Snapshot(ctx context.Context, message uint64) (ClusterSnapshot, error)
@@ -52,6 +59,8 @@ type ClusterStatus struct {
 	Format               int    // of the records that are written now
 	Trouble              string // why the log cannot be reached, or nobody can lead; "": nothing is wrong
 	Claims, Failed, Void uint64
+	Unverified           uint64 // messages and beats that no node of the cluster wrote
+	Begun                bool   // this node follows a log
 	Appends              uint64 // of transactions, answered
 	AppendTime           time.Duration
 }
@@ -68,7 +77,7 @@ type ClusterNode struct {
 // Headers of a cluster's nodes.
 const (
 	headerSeq = "X-Parley-Seq" // <log>-<message>: what an answer knows, or a request wants known
-	headerHop = "X-Parley-Hop" // the request came from another node
+	headerHop = "X-Parley-Hop" // the request came from another node: a voucher, or of older builds 1
 )
 
 // errStale refuses what a node that was cut off for long had better not answer.
@@ -110,16 +119,22 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 	if !rt.changes() && !rt.progress {
 		return false, nil
 	}
-	url, here := s.Cluster.Leader()
+	url, term, here := s.Cluster.Leader()
+	if v, ok := parseVoucher(r.Get(headerHop)); ok && here {
+		if v.term != term && rt.changes() { // who sent it does not wait for it any more
+			return false, noLeader()
+		}
+		r.Origin = v.origin
+	}
 	switch {
 	case here:
 		return false, nil
 	case rt.progress:
-		return s.askLeader(r, url), nil
+		return s.askLeader(r, url, term), nil
 	case url == "" || r.Get(headerHop) != "": // one hop: the other one knew no better
 		return false, noLeader()
 	}
-	return true, s.forward(r, url)
+	return true, s.forward(r, rt, url, term)
 }
 
 // changes reports whether a request of the route is for the leader.
@@ -252,7 +267,7 @@ func (s *Server) inStep() error {
 		return &apierr.Error{Code: apierr.ClusterHalted, Message: "This node takes nothing from the cluster's log any more: its log says why."}
 	case s.Cluster.Refuses():
 		return errStale
-	case st.Words == 0:
+	case !st.Begun || st.Words == 0:
 		return &apierr.Error{Code: apierr.ClusterBehind, RetryAfter: retryReady, Message: "This node has nothing of the cluster's log yet."}
 	}
 	return nil

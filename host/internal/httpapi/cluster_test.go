@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // A place is a cluster in which this node does not lead.
@@ -21,6 +23,8 @@ type place struct {
 	leader  string
 	refuses bool
 	status  httpapi.ClusterStatus
+	code    string        // of the cluster; "": its nodes are of a build that has none
+	ends    chan struct{} // is closed once the term ends; nil: it does not
 
 	// Where it leads: what it says of a snapshot, and of handing over.
 	leads  bool
@@ -30,10 +34,29 @@ type place struct {
 	err    error
 }
 
-func (p *place) Leader() (url string, here bool) { return p.leader, p.leads }
-func (p *place) Position() (log, seq uint64)     { return 0xabc, 7 }
-func (p *place) Refuses() bool                   { return p.refuses }
-func (p *place) Status() httpapi.ClusterStatus   { return p.status }
+func (p *place) Leader() (url string, term uint64, here bool) { return p.leader, 3, p.leads }
+func (p *place) Position() (log, seq uint64)                  { return 0xabc, 7 }
+func (p *place) Refuses() bool                                { return p.refuses }
+func (p *place) Status() httpapi.ClusterStatus                { return p.status }
+
+// Vouch has the code and the parts themselves, which a test can read.
+func (p *place) Vouch(parts string) string {
+	if p.code == "" {
+		return ""
+	}
+	return p.code + "/" + hex.EncodeToString([]byte(parts))
+}
+
+func (p *place) Vouched(code, parts string) bool { return p.code != "" && code == p.Vouch(parts) }
+
+func (p *place) TermEnds(ctx context.Context, _ uint64) error {
+	select {
+	case <-p.ends:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 func (p *place) Snapshot(_ context.Context, message uint64) (httpapi.ClusterSnapshot, error) {
 	p.kept.Message = message
@@ -95,6 +118,111 @@ func TestForward(t *testing.T) {
 	}
 	if n := asked.Load(); n != 2 {
 		t.Errorf("the leader was asked %d times, want 2", n)
+	}
+}
+
+// TestForwardVouches: a node sends no key of a client on, and a leader takes what another node
+// vouches for in its term, as of the client that this one knows.
+func TestForwardVouches(t *testing.T) {
+	t.Parallel()
+	var headers http.Header
+	leader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		headers = req.Header.Clone()
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"message":"x","code":"cluster_no_leader","type":"system","link":"x"}`)
+	}))
+	defer leader.Close()
+	follower := newRig(t, wish{cluster: &place{leader: leader.URL, code: "secret"}})
+	leads := newRig(t, wish{cluster: &place{leads: true, code: "secret"}})
+	stranger := newRig(t, wish{cluster: &place{leads: true, code: "another"}})
+	adds := leads.key([]string{"documents.add"}, []string{"a"})
+	for what, key := range map[string]string{"the master key": master, "an API key": follower.key([]string{"*"}, []string{"*"})} {
+		follower.do("POST", "/indexes/a/documents", `[{"id":1}]`, "Authorization", "Bearer "+key)
+		if got := fmt.Sprint(headers); strings.Contains(got, key) || headers.Get("X-Parley-Hop") == "" {
+			t.Errorf("with %s the leader is sent %s", what, got)
+		}
+	}
+	follower.do("POST", "/indexes/a/documents", `[{"id":1}]`)
+	hop := headers.Get("X-Parley-Hop")
+	for what, tt := range map[string]struct {
+		to           *rig
+		method, path string
+		hop          string
+		status       int
+		code         string
+	}{
+		"what was sent on":     {leads, "POST", "/indexes/a/documents", hop, 202, ""},
+		"another index":        {leads, "POST", "/indexes/b/documents", hop, 403, "invalid_api_key"},
+		"another method":       {leads, "DELETE", "/indexes/a/documents", hop, 403, "invalid_api_key"},
+		"another cluster":      {stranger, "POST", "/indexes/a/documents", hop, 403, "invalid_api_key"},
+		"another term":         {leads, "POST", "/indexes/a/documents", voucherOf(hop, 1, "2"), 503, "cluster_no_leader"},
+		"an old one":           {leads, "POST", "/indexes/a/documents", voucherOf(hop, 0, "1000"), 403, "invalid_api_key"},
+		"a key that is gone":   {leads, "POST", "/indexes/a/documents", voucherOf(hop, 2, "4711"), 403, "invalid_api_key"},
+		"a code that is wrong": {leads, "POST", "/indexes/a/documents", hop + "0", 403, "invalid_api_key"},
+		"none, and no key":     {leads, "POST", "/indexes/a/documents", "1", 401, "missing_authorization_header"},
+	} {
+		a := tt.to.do(tt.method, tt.path, `[{"id":1}]`, "X-Parley-Hop", tt.hop, "Authorization", "")
+		if a.status != tt.status || tt.code != "" && !strings.Contains(a.body, tt.code) {
+			t.Errorf("%s: %d %s, want %d %s", what, a.status, a.body, tt.status, tt.code)
+		}
+	}
+	page, _ := leads.keys.Keys(0, 100)
+	for i := range page {
+		if leads.keys.Value(&page[i]) != adds {
+			continue
+		}
+		narrow := voucherOf(hop, 2, page[i].UID)
+		if a := leads.do("POST", "/indexes/a/documents", `[{"id":1}]`, "X-Parley-Hop", narrow, "Authorization", ""); a.status != 202 {
+			t.Errorf("of a key that may: %d %s", a.status, a.body)
+		}
+	}
+}
+
+// voucherOf returns a voucher with another field, as the cluster with the code would write it.
+func voucherOf(hop string, field int, value string) string {
+	fields := strings.Split(hop, " ")
+	fields[field] = value
+	key := fields[2]
+	if key == "*" {
+		key = ""
+	}
+	parts := strings.Join([]string{fields[0], fields[1], key, fields[3], "POST", "/indexes/a/documents"}, "\n")
+	fields[4] = (&place{code: "secret"}).Vouch(parts)
+	return strings.Join(fields, " ")
+}
+
+// TestForwardHangs: a leader that hangs is not waited for once the next term has begun. What
+// became of the write is then told by the log.
+func TestForwardHangs(t *testing.T) {
+	t.Parallel()
+	var follower *rig
+	ends, over := make(chan struct{}), make(chan struct{})
+	leader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.ReadAll(req.Body)
+		if req.URL.Path == "/indexes/written/documents" { // it was in the log before the leader hung
+			origin := strings.Split(req.Header.Get("X-Parley-Hop"), " ")[3]
+			if _, err := follower.queue.Enqueue(req.Context(), task.New{Type: task.DocumentAddition, IndexUID: "written", Origin: origin}); err != nil {
+				t.Error(err)
+			}
+		}
+		<-over
+	}))
+	defer leader.Close()
+	defer close(over)
+	follower = newRig(t, wish{cluster: &place{leader: leader.URL, code: "secret", ends: ends}})
+	close(ends)
+	for path, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		"/indexes/written/documents": {202, `"taskUid":0,"indexUid":"written"`},
+		"/indexes/lost/documents":    {503, "cluster_no_leader"},
+		"/keys":                      {503, "cluster_unknown"},
+	} {
+		if a := follower.do("POST", path, `[{"id":1}]`); a.status != want.status || !strings.Contains(a.body, want.body) {
+			t.Errorf("%s: %d %s, want %d %s", path, a.status, a.body, want.status, want.body)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
 )
 
 // A forwarder sends requests to the leader of the cluster. It sends each once: a
@@ -57,18 +59,43 @@ var perHop = map[string]bool{
 	"Upgrade": true, "Host": true, "Content-Length": true, "Accept-Encoding": true, "Expect": true, "Date": true, "Server": true,
 }
 
-// forward has the leader at url answer r, a write, with the caller's own rights, and
-// waits until this node has what the answer knows.
-func (s *Server) forward(r *call, url string) error {
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
+// ofClient are headers with what only this host is to know, where it vouches for the client.
+var ofClient = map[string]bool{"Authorization": true, "Api-Key": true, "X-Api-Key": true}
+
+// errTermEnded is why a leader is not waited for any more.
+var errTermEnded = errors.New("the leader that has the request leads no more")
+
+// termGrace is how long a leader may take to answer once the next term has begun: one that
+// hands over answers what it has under way.
+const termGrace = time.Second
+
+// forward has the leader of term, at url, answer r, a write, with the caller's own rights,
+// and waits until this node has what the answer knows. A leader that hangs is waited for
+// until the next term: then the log says whether the write counts.
+func (s *Server) forward(r *call, rt *route, url string, term uint64) error {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
 	s.forwarded.Add(1)
-	seq, err := s.passOn(ctx, r, url)
+	go func() {
+		if s.Cluster.TermEnds(ctx, term) != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(termGrace):
+			cancel(errTermEnded)
+		}
+	}()
+	v := s.vouch(r.Caller, term, r.Method(), r.OriginalURL())
+	seq, err := s.passOn(ctx, r, url, v)
+	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.ClusterUnknown && v.code != "" && rt.enqueues() {
+		return s.askLog(r, term, v, e)
+	}
 	if err != nil || seq == 0 {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, seqWait)
-	defer cancel()
+	wait, done := context.WithTimeout(ctx, seqWait)
+	defer done()
 	// Where this node is slow, the header lets the client wait elsewhere.
 	_ = s.Cluster.WaitFor(wait, seq, false, "")
 	return nil
@@ -79,19 +106,53 @@ const askWait = 2 * time.Second
 
 // askLeader has the leader at url answer r, which only reads. It reports false, and
 // has done nothing, where the leader does not: this node answers then.
-func (s *Server) askLeader(r *call, url string) bool {
+func (s *Server) askLeader(r *call, url string, term uint64) bool {
 	if url == "" || r.Get(headerHop) != "" {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, askWait)
 	defer cancel()
-	_, err := s.passOn(ctx, r, url)
+	_, err := s.passOn(ctx, r, url, s.vouch(r.Caller, term, r.Method(), r.OriginalURL()))
 	return err == nil
+}
+
+// nextTerm is how long the next term is waited for once a leader broke off.
+const nextTerm = 8 * time.Second
+
+// askLog answers r, which the leader of term has not answered, by what the log has of it once
+// that term is over. A leader refuses what comes for an earlier term, so what is not there
+// never will be. Where the term goes on, the error is unknown.
+func (s *Server) askLog(r *call, term uint64, v voucher, unknown error) error {
+	ctx, cancel := context.WithTimeout(s.ctx, nextTerm)
+	defer cancel()
+	if s.Cluster.TermEnds(ctx, term) != nil {
+		return unknown
+	}
+	t, ok, err := s.Tasks.ByOrigin(s.ctx, v.origin)
+	if err != nil {
+		return errors.Join(unknown, err)
+	}
+	if !ok {
+		return noLeader()
+	}
+	sum := t.Summary()
+	return r.Answer(http.StatusAccepted, taskapi.NewSummary(&sum))
+}
+
+// enqueues reports whether a request of the route that is accepted is a task, of which it
+// answers the summary.
+func (rt *route) enqueues() bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(rt.path, "/"), "/")
+	switch first {
+	case "indexes", "swap-indexes", "tasks", "dumps", "snapshots", "export":
+		return rt.changes() && rt.id != "addFiles" // whose answer has more
+	}
+	return false
 }
 
 // passOn has the leader at url answer r, and returns up to which message of the log
 // the answer knows; 0: it does not say.
-func (s *Server) passOn(ctx context.Context, r *call, url string) (seq uint64, err error) {
+func (s *Server) passOn(ctx context.Context, r *call, url string, v voucher) (seq uint64, err error) {
 	raw, err := r.OpenRaw()
 	if err != nil {
 		return 0, err
@@ -106,13 +167,17 @@ func (s *Server) passOn(ctx context.Context, r *call, url string) (seq uint64, e
 	if req.ContentLength == 0 {
 		req.Body = nil
 	}
-	for k, v := range r.Request().Header.All() {
-		if name := http.CanonicalHeaderKey(string(k)); !perHop[name] {
-			req.Header.Add(name, string(v))
+	vouched := v.code != ""
+	for k, value := range r.Request().Header.All() {
+		if name := http.CanonicalHeaderKey(string(k)); !perHop[name] && !(vouched && ofClient[name]) {
+			req.Header.Add(name, string(value))
 		}
 	}
 	a, _ := accessOf(r.Ctx)
 	req.Header.Set(headerHop, "1")
+	if vouched {
+		req.Header.Set(headerHop, v.String())
+	}
 	req.Header.Set(fiber.HeaderXRequestID, a.id)
 	client := &s.leader.client
 	if strings.HasPrefix(req.URL.Path, "/plugins/") {
@@ -120,7 +185,7 @@ func (s *Server) passOn(ctx context.Context, r *call, url string) (seq uint64, e
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return 0, forwardFailed(err)
+		return 0, forwardFailed(cmp.Or(context.Cause(ctx), err))
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxForwarded+1))

@@ -15,7 +15,7 @@ func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, e
 	if len(actions) > 0 && strings.HasPrefix(string(actions[0]), "keys.") && !s.Auth.Protected() {
 		return nil, apierr.Newf(apierr.MissingMasterKey, "The host has no master key, from which keys are derived: start it with --master-key.")
 	}
-	caller, err := s.Auth.Authenticate(c.Get(fiber.HeaderAuthorization))
+	caller, err := s.authenticate(c, c.Get(fiber.HeaderAuthorization))
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func (s *Server) admit(c *fiber.Ctx, rt *route) (*auth.Caller, error) {
 	if err := s.enabled(rt); err != nil {
 		return nil, err
 	}
-	caller, err := s.Auth.Authenticate(bearer(c))
+	caller, err := s.authenticate(c, bearer(c))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (r *rig) openShared() (err error) {
 	}
 	s.told.Store(nil)
 	s.node, err = cluster.Open(cluster.Options{
-		ID: r.dir, Log: s.log, Database: r.store, Observer: !s.leads, Lease: 30 * time.Millisecond,
+		Begins: true, ID: r.dir, Log: s.log, Database: r.store, Observer: !s.leads, Lease: 30 * time.Millisecond,
 		Applied: func(p cluster.Position, ops []cluster.Op) {
 			s.changed.Store(p.Seq)
 			if svc := s.told.Load(); svc != nil {

@@ -21,7 +21,7 @@ import (
 // what it derives from the records, as words, it makes anew. The database is not
 // open meanwhile. After an error it is as before.
 func RestoreSnapshot(dir string, r io.Reader) (p cluster.Position, err error) {
-	lock, err := lockDir(dir)
+	lock, err := LockDir(dir)
 	if err != nil {
 		return p, err
 	}
@@ -188,7 +188,7 @@ func (s *Store) ResetLog(log uint64) error {
 			return err
 		}
 	}
-	p = cluster.Position{Log: log, Term: p.Term, Chain: max(p.Chain, 1), Leader: cluster.Claim{Format: p.Leader.Format}}
+	p = cluster.Position{Log: log, Term: p.Term, Chain: max(p.Chain, 1), Leader: cluster.Claim{Format: cluster.Format}}
 	return s.retry(func(tx txn) error {
 		b, err := p.AppendBinary(nil)
 		if err == nil {

@@ -81,7 +81,7 @@ func TestClusterSnapshot(t *testing.T) {
 	must(t, s.PutWordsFolder("x", "folder", 7))
 	must(t, s.ResetLog(42))
 	p, err := s.Position()
-	if want := (cluster.Position{Log: 42, Term: at.Term, Chain: at.Chain, Leader: cluster.Claim{Format: 1}}); err != nil || p != want {
+	if want := (cluster.Position{Log: 42, Term: at.Term, Chain: at.Chain, Leader: cluster.Claim{Format: cluster.Format}}); err != nil || p != want {
 		t.Errorf("after a reset the node is at %+v, %v; want %+v", p, err, want)
 	}
 	if name, _, err := s.WordsFolder("x"); err != nil || name != "" {

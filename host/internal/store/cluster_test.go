@@ -86,7 +86,7 @@ func join(t *testing.T, n int, open func(*testing.T) *Store) *group {
 func (g *group) join(i int) *cluster.Node {
 	g.t.Helper()
 	n, err := cluster.Open(cluster.Options{
-		ID: strconv.Itoa(i), Log: g.log, Database: g.stores[i], Observer: i > 0, Lease: 6 * time.Millisecond,
+		Begins: true, ID: strconv.Itoa(i), Log: g.log, Database: g.stores[i], Observer: i > 0, Lease: 6 * time.Millisecond,
 		Event: func(msg string, err error) {
 			if err != nil {
 				g.t.Logf("node %d: %s: %v", i, msg, err)

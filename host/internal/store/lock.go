@@ -38,15 +38,16 @@ const lockWait = 2 * time.Second
 // Lock keeps everybody else from opening the database in dir, until release is
 // called. The error names the process that has it.
 func Lock(dir string) (release func() error, err error) {
-	f, err := lockDir(dir)
+	f, err := LockDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	return f.Close, nil
 }
 
-// lockDir takes dir for this process.
-func lockDir(dir string) (*os.File, error) {
+// LockDir takes dir for this process, and for those that it gives the file to: until the
+// last of them has closed it. The error names the process that has it.
+func LockDir(dir string) (*os.File, error) {
 	name := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

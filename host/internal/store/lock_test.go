@@ -11,16 +11,16 @@ import (
 // go meanwhile, as by the child of a process that was killed.
 func TestLockDir(t *testing.T) {
 	dir := t.TempDir()
-	held, err := lockDir(dir)
+	held, err := LockDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := lockDir(dir); err == nil || !strings.Contains(err.Error(), "is in use by process "+strconv.Itoa(os.Getpid())+": stop it") {
+	if f, err := LockDir(dir); err == nil || !strings.Contains(err.Error(), "is in use by process "+strconv.Itoa(os.Getpid())+": stop it") {
 		t.Errorf("lockDir of a directory in use: %v, %v; want the process named", f, err)
 	}
 	taken := make(chan error, 1)
 	go func() {
-		f, err := lockDir(dir)
+		f, err := LockDir(dir)
 		if err == nil {
 			err = f.Close()
 		}

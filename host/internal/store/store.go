@@ -128,7 +128,7 @@ func openDir(dir string, joins bool) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory (--db-path): %w", err)
 	}
-	lock, err := lockDir(dir)
+	lock, err := LockDir(dir)
 	if err != nil {
 		return nil, err
 	}

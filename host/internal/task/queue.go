@@ -222,13 +222,13 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 		return Summary{}, q.drop(n, err)
 	}
 	t := Task{
-		UID: q.next, Key: n.Key, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
+		UID: q.next, Key: n.Key, Origin: n.Origin, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
 		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
 	if n.UID != nil {
 		t.UID = *n.UID
 	}
-	sum := Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}
+	sum := t.Summary()
 	if n.DryRun {
 		return sum, q.drop(n, nil)
 	}
@@ -276,4 +276,23 @@ func (q *Queue) done(ts []Task) {
 	if q.opts.Finished != nil {
 		q.opts.Finished(ts)
 	}
+}
+
+// originAmong is how many of the newest tasks are looked at by ByOrigin: a node asks within
+// seconds of the request.
+const originAmong = 2000
+
+// ByOrigin returns the task of an origin, from the log; ok is false where none of the newest
+// has it.
+func (q *Queue) ByOrigin(ctx context.Context, origin string) (t Task, ok bool, err error) {
+	uids, _, err := q.log.FindTasks(ctx, &Filter{Limit: originAmong})
+	if err != nil {
+		return t, false, fmt.Errorf("find the newest tasks: %w", err)
+	}
+	for _, uid := range uids {
+		if t, ok, err = q.log.Task(ctx, uid); err != nil || ok && t.Origin == origin {
+			return t, ok, err
+		}
+	}
+	return Task{}, false, nil
 }

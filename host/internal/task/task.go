@@ -76,6 +76,7 @@ type Task struct {
 	CanceledBy *uint32  `json:",omitempty"` // the task that canceled it
 	Body       string   `json:",omitempty"` // see [New]; "" once it is finished
 	BodySize   int64    `json:",omitempty"`
+	Origin     string   `json:",omitempty"` // see [New]
 	Begun      bool     `json:",omitempty"` // something of it may be written: too late to cancel it
 	Crashes    int      `json:",omitempty"` // how often the process ended while it was applied
 	Type       Type
@@ -92,6 +93,11 @@ type Error struct {
 	Code    string // name of an [apierr.Code]
 	Type    string
 	Message string
+}
+
+// Summary is what the client of t is told when it is accepted.
+func (t *Task) Summary() Summary {
+	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}
 }
 
 // Finished reports whether nothing more happens to t.
@@ -139,6 +145,9 @@ type New struct {
 	// one. It goes where the payload goes.
 	Body     string
 	BodySize int64
+	// Origin is by what a node of a cluster that sent the request on finds the task; "": no
+	// node did.
+	Origin string
 	Replica
 }
 

@@ -2,12 +2,16 @@ package jetstream
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-search/parley/host/internal/cluster"
 )
 
 // Bodies keeps what is too large for the log, by name. Safe for concurrent use.
@@ -43,9 +47,25 @@ func (b *Bodies) PutBody(name string, r io.Reader) error {
 	defer cancel()
 	s, err := b.open(ctx)
 	if err == nil {
-		_, err = s.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+		err = b.log.put(ctx, s, b.log.bucket(), name, r)
 	}
 	return err
+}
+
+// put keeps what r has under a name, with a code of name and digest: the servers verify the
+// digest of what they give back, and the client too.
+func (l *Log) put(ctx context.Context, s jetstream.ObjectStore, bucket, name string, r io.Reader) error {
+	info, err := s.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	if err != nil {
+		return err
+	}
+	code := l.o.Key.MAC(macObject, []byte(bucket+"/"+name+"\x00"+info.Digest))
+	return s.UpdateMeta(ctx, name, jetstream.ObjectMeta{Name: name, Headers: nats.Header{headerCode: {hex.EncodeToString(code)}}})
+}
+
+// wrote reports whether a node of this cluster put an object.
+func (l *Log) wrote(bucket string, o *jetstream.ObjectInfo) bool {
+	return l.verifies(o.Headers.Get(headerCode), macObject, []byte(bucket+"/"+o.Name+"\x00"+o.Digest))
 }
 
 // GetBody writes what is kept under a name to w.
@@ -56,10 +76,10 @@ func (b *Bodies) GetBody(name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// One that was just put may not be on the replica that is asked, or not with its code.
 	var o jetstream.ObjectResult
 	for until := time.Now().Add(findWait); ; time.Sleep(findEvery) {
-		o, err = s.Get(ctx, name)
-		if !errors.Is(err, jetstream.ErrObjectNotFound) || time.Now().After(until) {
+		if o, err = b.log.get(ctx, s, b.log.bucket(), name); err == nil || !errors.Is(err, jetstream.ErrObjectNotFound) && !errors.Is(err, cluster.ErrUnverified) || time.Now().After(until) {
 			break
 		}
 	}
@@ -68,6 +88,22 @@ func (b *Bodies) GetBody(name string, w io.Writer) error {
 	}
 	_, err = io.Copy(w, o)
 	return errors.Join(err, o.Error(), o.Close())
+}
+
+// get opens an object. The error is [cluster.ErrUnverified] where no node put it.
+func (l *Log) get(ctx context.Context, s jetstream.ObjectStore, bucket, name string) (jetstream.ObjectResult, error) {
+	o, err := s.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := o.Info()
+	if err == nil && !l.wrote(bucket, info) {
+		err = cluster.ErrUnverified
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
 }
 
 // DropBody forgets a name. One that is not there is no mistake.

@@ -5,12 +5,14 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,6 +31,10 @@ type Options struct {
 	// Credentials is a file of a user's JWT and key; CA a file of certificates
 	// that servers are checked by. Default: none, and those of the system.
 	Credentials, CA string
+	// Key is that of the cluster, and AcceptsUnsigned whether what has no code is taken
+	// for a node's all the same: while the cluster's log has none either. nil: never.
+	Key             cluster.Key
+	AcceptsUnsigned func() bool
 	// Timeout is how long one question or append may take. Default 2 s.
 	Timeout time.Duration
 	// Event is told of lost and restored connections; default: nobody.
@@ -40,6 +46,8 @@ type Log struct {
 	o    Options
 	conn *nats.Conn
 	js   jetstream.JetStream
+
+	unverified atomic.Uint64 // beats that no node of the cluster sent
 }
 
 var _ cluster.Log = (*Log)(nil)
@@ -90,7 +98,7 @@ func Open(o Options) (*Log, error) {
 		conn.Close()
 		return nil, fmt.Errorf("connect to JetStream: %w", err)
 	}
-	return &Log{o, conn, js}, nil
+	return &Log{o: o, conn: conn, js: js}, nil
 }
 
 // pingEvery is how often a server is asked whether it is there, and pingsLost how
@@ -164,6 +172,20 @@ func (l *Log) Make(ctx context.Context, replicas int) error {
 		}
 	}
 	return nil
+}
+
+// Remake deletes the stream and makes it again, empty and with as many replicas.
+func (l *Log) Remake(ctx context.Context) error {
+	info, err := l.info(ctx)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
+	defer cancel()
+	if err := l.js.DeleteStream(within, l.stream()); err != nil {
+		return fmt.Errorf("delete stream %s: %w", l.stream(), l.why(err))
+	}
+	return l.Make(ctx, info.Config.Replicas)
 }
 
 // Check reports whether the stream is there and keeps what it is given. The
@@ -345,15 +367,41 @@ func (l *Log) first(ctx context.Context, m cluster.Message, want uint64) ([]clus
 func (l *Log) Send(b cluster.Beat) {
 	data, err := json.Marshal(b)
 	if err == nil {
-		err = l.conn.Publish(l.beats(), data)
+		m := nats.NewMsg(l.beats())
+		m.Data = data
+		m.Header.Set(headerCode, hex.EncodeToString(l.o.Key.MAC(macBeat, data)))
+		err = l.conn.PublishMsg(m)
 	}
 	_ = err // without a connection nobody hears it, as the others will see
 }
+
+// headerCode is the header of a beat's code, and macBeat and macObject are purposes.
+const (
+	headerCode = "Parley-Code"
+	macBeat    = "beat"
+	macObject  = "object"
+)
+
+// verifies reports whether code, in hexadecimal, is that of parts.
+func (l *Log) verifies(code, purpose string, parts ...[]byte) bool {
+	if code == "" && l.o.AcceptsUnsigned != nil && l.o.AcceptsUnsigned() {
+		return true
+	}
+	b, err := hex.DecodeString(code)
+	return err == nil && l.o.Key.Verify(b, purpose, parts...)
+}
+
+// Unverified is how many beats came that no node of the cluster sent.
+func (l *Log) Unverified() uint64 { return l.unverified.Load() }
 
 // Hear has f hear what nodes tell, this one too, until the log is closed. f runs
 // for one beat at a time.
 func (l *Log) Hear(f func(cluster.Beat)) error {
 	_, err := l.conn.Subscribe(l.beats(), func(m *nats.Msg) {
+		if !l.verifies(m.Header.Get(headerCode), macBeat, m.Data) {
+			l.unverified.Add(1)
+			return
+		}
 		var b cluster.Beat
 		if json.Unmarshal(m.Data, &b) == nil {
 			f(b)

@@ -231,7 +231,7 @@ func TestThreeNodes(t *testing.T) {
 		log := open(t, "three", servers...)
 		db := &database{data: map[string]string{}}
 		n, err := cluster.Open(cluster.Options{
-			ID: fmt.Sprint("n", i), Log: log, Database: db, Send: log.Send, End: log.End, Lease: time.Second,
+			Begins: true, ID: fmt.Sprint("n", i), Log: log, Database: db, Send: log.Send, End: log.End, Lease: time.Second,
 			Event: func(msg string, err error) {
 				t.Logf("n%d: %s: %v", i, msg, err)
 				select {

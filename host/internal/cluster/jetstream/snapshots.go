@@ -32,24 +32,30 @@ func (l *Log) State(ctx context.Context) (State, error) {
 	return State{max(s.FirstSeq, 1), s.LastSeq, s.Bytes}, nil
 }
 
-// ID returns which log the stream holds, by its first message; 0: it has none.
+// ID returns which log the stream holds, by the first message that a node wrote; 0: it has
+// no message.
 func (l *Log) ID(ctx context.Context) (uint64, error) {
 	s, err := l.State(ctx)
 	if err != nil || s.Last < s.First {
 		return 0, err
 	}
-	list, err := l.Read(ctx, s.First)
-	if err != nil {
-		return 0, err
+	for from := s.First; from <= s.Last; {
+		list, err := l.Read(ctx, from)
+		if err != nil {
+			return 0, err
+		}
+		if len(list) == 0 {
+			return 0, fmt.Errorf("read stream %s: no answer for message %d", l.stream(), from)
+		}
+		for _, m := range list { // what no node wrote says nothing
+			r, err := cluster.DecodeRecord(m.Record, l.o.Key)
+			if err == nil {
+				return r.Log, nil
+			}
+		}
+		from = list[len(list)-1].Seq + 1
 	}
-	if len(list) == 0 {
-		return 0, fmt.Errorf("read stream %s: no answer for message %d", l.stream(), s.First)
-	}
-	r, err := cluster.DecodeRecord(list[0].Record)
-	if err != nil {
-		return 0, fmt.Errorf("message %d of stream %s: %w", s.First, l.stream(), err)
-	}
-	return r.Log, nil
+	return 0, fmt.Errorf("messages %d to %d of stream %s: %w: is the master key of this node the cluster's, and --cluster-name?", s.First, s.Last, l.stream(), cluster.ErrUnverified)
 }
 
 // Purge removes the messages before one, for good.
@@ -102,7 +108,7 @@ func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Wr
 		defer close(written)
 		w.CloseWithError(contain.Call(func() error { return write(w) }))
 	}()
-	_, err = s.Put(ctx, jetstream.ObjectMeta{Name: (&Snapshot{Log: log, Seq: seq}).name()}, r)
+	err = l.put(ctx, s, l.snapshots(), (&Snapshot{Log: log, Seq: seq}).name(), r)
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	<-written
 	if err != nil {
@@ -111,7 +117,7 @@ func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Wr
 	return nil
 }
 
-// Snapshots lists those of a log, the newest first.
+// Snapshots lists those of a log that a node made, the newest first.
 func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
 	defer cancel()
@@ -127,7 +133,7 @@ func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err e
 		of, at, _ := strings.Cut(o.Name, "-")
 		n, err1 := strconv.ParseUint(of, 16, 64)
 		seq, err2 := strconv.ParseUint(at, 10, 64)
-		if err1 == nil && err2 == nil && n == log {
+		if err1 == nil && err2 == nil && n == log && l.wrote(l.snapshots(), o) {
 			list = append(list, Snapshot{n, seq, o.ModTime, o.Size})
 		}
 	}
@@ -143,7 +149,7 @@ func (l *Log) OpenSnapshot(ctx context.Context, of Snapshot) (io.ReadCloser, err
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, snapshotWait)
-	o, err := s.Get(ctx, of.name())
+	o, err := l.get(ctx, s, l.snapshots(), of.name())
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("get snapshot %s: %w", of.name(), err)

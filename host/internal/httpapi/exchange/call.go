@@ -35,6 +35,9 @@ type Call struct {
 	// say so. Its error is for the client.
 	CountSearches func(n int) error
 
+	// Origin is by what the node that sent the request on knows it; "": a client sent it.
+	Origin string
+
 	// What the request's usage event is made of, beside these.
 	Raw     []byte         // the body that ReadBody returned
 	Found   *search.Result // what a search found

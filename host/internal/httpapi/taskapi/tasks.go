@@ -44,7 +44,7 @@ func (s *Server) Accept(r *exchange.Call, n task.New) (t task.Summary, err error
 	if n.Replica, err = s.readReplica(r); err != nil {
 		return t, err
 	}
-	n.Key = r.Caller.Key()
+	n.Key, n.Origin = r.Caller.Key(), r.Origin
 	return s.Tasks.Enqueue(r.Base, n)
 }
 
