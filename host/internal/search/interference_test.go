@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/write"
 )
 
 // An answerer asks one index of two that differ only in what the caller may not
@@ -85,6 +87,11 @@ func (a *answerer) told() string {
 	return a.say(list, err)
 }
 
+func (a *answerer) passages(q search.Query) string {
+	found, err := a.svc.Passages(a.tb.Context(), a.caller.Caller, a.uid, q, 1000)
+	return a.say(found, err)
+}
+
 func (a *answerer) chat(q, filter string) string {
 	hits, err := a.svc.ChatSearch(a.tb.Context(), a.caller.Caller, a.uid, q, filter)
 	return a.say(hits, err)
@@ -134,11 +141,21 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		`["*"]`, `["owner","kind","price","tags.*","hidden*","_geo"]`, `["owner","kind"]`,
 		`[{"attributePatterns":["*"],"features":{"facetSearch":true,"filter":{"equality":true,"comparison":true}}}]`,
 	}[rng.IntN(4)]
-	most := []string{"", `"pagination":{"maxTotalHits":7},"faceting":{"maxValuesPerFacet":2},`}[rng.IntN(2)]
+	most := []string{"", `"pagination":{"maxTotalHits":7},"faceting":{"maxValuesPerFacet":2},`, `"faceting":{"sortFacetValuesBy":{"*":"count"}},"distinctAttribute":"kind",`}[rng.IntN(3)]
+	most += []string{
+		"", `"typoTolerance":{"disableOnAttributes":["title"],"minWordSizeForTypos":{"oneTypo":3,"twoTypos":5}},`,
+		`"synonyms":{"sea":["night fall","side"],"sun flower":["common"]},"stopWords":["sun"],`, `"proximityPrecision":"byAttribute","prefixSearch":"disabled",`,
+		`"localizedAttributes":[{"attributePatterns":["title"],"locales":["deu"]},{"attributePatterns":["*"],"locales":["eng"]}],`,
+		`"rankingRules":["exactness","proximity","attribute","typo","words","sort"],`,
+	}[rng.IntN(6)]
 	for uid, docs := range map[string][]string{"full1": all, "bare1": seen} {
 		r.settings(uid, `{"searchableAttributes":`+searchable+`,"filterableAttributes":`+filterable+`,"sortableAttributes":["price","hidden1","_geo"],`+most+`"embedders":{"e":{"source":"userProvided","dimensions":2}},"chat":{"documentTemplate":"{{ doc.text }}"}}`)
-		r.add(uid, "["+strings.Join(docs, ",")+"]")
+		for some := range slices.Chunk(docs, 1+len(docs)/3) { // a segment each, maybe
+			r.add(uid, "["+strings.Join(some, ",")+"]")
+		}
+		r.add(uid, "["+docs[0]+"]")
 	}
+	r.ok(write.DeleteDocuments("full1", []string{"d2", "d4"})) // hidden
 	rule := `{"*":{"filter":"owner = 1"}}`
 	c := &worldCaller{Caller: tenant(t, rule)}
 	full, bare := &answerer{r, c, "full1"}, &answerer{r, c, "bare1"}
@@ -198,6 +215,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 		compare("document "+sq.ID, func(a *answerer) string { return a.document(sq.ID) })
 		f := filters[rng.IntN(len(filters))]
 		compare(fmt.Sprintf("chat %q with %q", q.Q, f), func(a *answerer) string { return a.chat(q.Q, f) })
+		compare(fmt.Sprintf("passages %+v", q), func(a *answerer) string { return a.passages(q) })
 	}
 	compare("what a model is told", func(a *answerer) string { return a.told() })
 }
