@@ -19,7 +19,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-// scaffold holds a template for each file of a new plugin: go.mod of all, and a
+// scaffold holds a template for each file of a new plugin: go.mod and a workflow of all, and a
 // folder a kind.
 //
 //go:embed all:scaffold
@@ -45,7 +45,7 @@ func pluginNewCommand() *cobra.Command {
 		Use:   "new provider|collector NAME",
 		Short: "Start a plugin: files that build, pass their test and answer",
 		Long: "Write the files of a new plugin in Go into a new folder: manifest, code, a test that needs no Wasm,\n" +
-			"cases, README. They build, pass their test and run as they are.\n\n" +
+			"cases, README, a workflow for GitHub. They build, pass their test and run as they are.\n\n" +
 			"The SDK is the module " + modulePath + ": in the version of this program where it was installed by its\n" +
 			"version, else the checkout that it was built from, by a replace line in go.mod. --sdk names another version or\n" +
 			"checkout. For other languages copy from examples/.",
@@ -104,7 +104,7 @@ func (d draft) write(kind, dir string) error {
 	if len(entries) > 0 {
 		return fmt.Errorf("make plugin: the folder %s holds files already: name another with --dir", dir)
 	}
-	files := map[string]string{"scaffold/go.mod.tmpl": "go.mod"}
+	files := map[string]string{"scaffold/go.mod.tmpl": "go.mod", "scaffold/plugin.yml.tmpl": ".github/workflows/plugin.yml"}
 	err = fs.WalkDir(scaffold, "scaffold/"+kind, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			files[path] = strings.TrimSuffix(strings.TrimPrefix(path, "scaffold/"+kind+"/"), ".tmpl")

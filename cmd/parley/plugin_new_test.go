@@ -99,6 +99,9 @@ func TestPluginNew(t *testing.T) {
 			if out := do("gofmt -l 'a folder'"); out != "" {
 				t.Errorf("gofmt would change %s", out)
 			}
+			if out := do("cat 'a folder/.github/workflows/plugin.yml'"); !strings.Contains(out, "/cmd/parley@$(go list -m -f '{{.Version}}' "+modulePath+")\n") {
+				t.Errorf("the workflow does not build with the SDK's version:\n%s", out)
+			}
 			do("go -C 'a folder' vet .")
 			do("go -C 'a folder' test .")
 			do("parley plugin build 'a folder' --out dist")

@@ -20,7 +20,7 @@ func main() {
 }
 
 func run() error {
-	say("parley: compiling; the first time takes 1 to 2 minutes on two processors and 1 GB in Go's cache, and gets modules of others from the network\n")
+	say("parley: compiling; the first time takes 1 to 2 minutes on two processors and 0.6 GB in Go's cache, and gets modules of others from the network\n")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err
