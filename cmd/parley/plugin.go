@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -105,6 +106,9 @@ func pluginPackCommand() *cobra.Command {
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return fmt.Errorf("make folder: %w", err)
 			}
+			if other := sameButCase(out, name); other != "" {
+				return fmt.Errorf("pack %s: %s holds %s, which differs from %s in case alone, and not every file system tells these apart: give this one another version", args[0], out, other, name)
+			}
 			file := filepath.Join(out, name)
 			if err := os.WriteFile(file, packed, 0o644); err != nil {
 				return fmt.Errorf("write plugin: %w", err)
@@ -115,6 +119,17 @@ func pluginPackCommand() *cobra.Command {
 	cmd.Flags().StringVar(&manifest, "manifest", "manifest.json", "the manifest, a JSON file")
 	cmd.Flags().StringVar(&out, "out", ".", "folder to write to")
 	return cli.JSONFlag(cmd)
+}
+
+// sameButCase returns the file of a folder whose name differs from name in case alone.
+func sameButCase(folder, name string) string {
+	entries, _ := os.ReadDir(folder) // what cannot be read will not be written to
+	for _, e := range entries {
+		if e.Name() != name && strings.EqualFold(e.Name(), name) {
+			return e.Name()
+		}
+	}
+	return ""
 }
 
 func pluginInspectCommand() *cobra.Command {

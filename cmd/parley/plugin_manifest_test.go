@@ -59,3 +59,19 @@ func TestManifestWarnings(t *testing.T) {
 	_, said = try("check", file, "--call-timeout", "1m")
 	check(said, "")
 }
+
+// TestPackCase refuses a version beside one that differs from it in case alone: on some file
+// systems the one file would be the other.
+func TestPackCase(t *testing.T) {
+	out := t.TempDir()
+	for _, name := range []string{"a-1.0.0-RC1.wasm", "b-1.0.0.wasm"} {
+		if err := os.WriteFile(filepath.Join(out, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"a-1.0.0-rc1.wasm": "a-1.0.0-RC1.wasm", "a-1.0.0-RC1.wasm": "", "c.wasm": ""} {
+		if got := sameButCase(out, name); got != want {
+			t.Errorf("beside %s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -214,6 +215,11 @@ func (in *Installer) admit(lock *Lock, m *abi.Manifest, module []byte, o Install
 	c := &Change{
 		Name: m.Name, Version: m.Version, File: in.Dir.file(m.Name, m.Version), SHA256: hash(module),
 		Grants: newGrants(m), Before: e.Use, Source: m.Source,
+	}
+	for version := range e.Pinned {
+		if version != m.Version && strings.EqualFold(version, m.Version) {
+			return nil, fmt.Errorf("plugin %s %s is pinned, and %s differs in case alone, which not every file system tells apart: give the new one another version", m.Name, version, m.Version)
+		}
 	}
 	old := e.Pinned[m.Version]
 	if old != nil && old.SHA256 != c.SHA256 {

@@ -377,3 +377,12 @@ func TestEditedGrants(t *testing.T) {
 		}
 	}
 }
+
+// TestInstallCase refuses a version that differs from a pinned one in case alone.
+func TestInstallCase(t *testing.T) {
+	in := newInstaller(t)
+	install(t, in, module(t, "x", "1.0.0-RC1", nil), InstallOptions{})
+	if _, err := in.Install(t.Context(), &Fetched{Module: module(t, "x", "1.0.0-rc1", nil), Place: "f"}, InstallOptions{}); err == nil || !strings.Contains(err.Error(), "differs in case alone") {
+		t.Errorf("Install of 1.0.0-rc1 beside 1.0.0-RC1: %v", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
@@ -23,6 +24,12 @@ func Pack(module, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := wasm.Runnable(module); err != nil {
+		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
+	}
+	if err := checkReactor(module); err != nil {
+		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
+	}
 	if err := checkModule(module, m); err != nil {
 		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
 	}
@@ -35,6 +42,20 @@ func Pack(module, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("pack plugin %s: %w", m.Name, err)
 	}
 	return packed, nil
+}
+
+// checkReactor refuses a command: a program whose main runs once, by _start, which a host
+// never calls.
+func checkReactor(module []byte) error {
+	shape, err := wasm.Describe(module)
+	if err != nil {
+		return err
+	}
+	_, starts := shape.Func("_start")
+	if _, initializes := shape.Func(abi.FuncInitialize); !starts || initializes {
+		return nil
+	}
+	return errors.New("it is a command (it exports _start), and a plugin is a reactor, whose functions are called: build it with -buildmode=c-shared (Go, TinyGo), crate-type = [\"cdylib\"] (Rust), -mexec-model=reactor (C, C++), -fno-entry (Zig) or without --exportStart _start (AssemblyScript)")
 }
 
 // checkModule refuses a module that m's kind could not use.

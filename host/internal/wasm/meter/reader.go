@@ -169,3 +169,17 @@ func appendSection(b []byte, id byte, body []byte) []byte {
 	b = appendU32(append(b, id), uint32(len(body)))
 	return append(b, body...)
 }
+
+// Feature names what of WebAssembly module uses that is no part of its version 2.0; empty
+// where that is nothing which is known.
+func Feature(module []byte) string {
+	_, _, err := Rewrite(module)
+	for feature, name := range map[error]string{
+		errThreads: "threads and atomics", errExceptions: "exceptions", errTypedRefs: "typed function references", errGC: "garbage collection",
+	} {
+		if errors.Is(err, feature) {
+			return name
+		}
+	}
+	return ""
+}
