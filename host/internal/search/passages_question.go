@@ -30,6 +30,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 	n := int(s.Universe.GetCardinality())
 	words, joined := questionWords(a, q)
 	stops := text.StopWords(words)
+	var asked []string // the words of out.Terms
 	for _, w := range words {
 		forms, docs, err := s.spellings(&w, joined[w.Term])
 		if err != nil {
@@ -40,6 +41,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		}
 		term := passage.NewTerm(int(docs.GetCardinality()), n, forms, stops[w.Term])
 		out.Terms = append(out.Terms, term)
+		asked = append(asked, w.Term)
 		worth := float32(0)
 		for _, c := range forms {
 			worth = max(worth, c*float32(term.IDF))
@@ -48,11 +50,31 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			scores[it.Next()] += worth
 		}
 	}
+	names := 0
+	passage.EachName(text.Clip(q, text.MaxQueryText), func(name string) {
+		if names++; names > maxQuestionNames {
+			return
+		}
+		parts := map[string]bool{}
+		for _, w := range a.Split(name) {
+			parts[w.Term] = true
+		}
+		var terms []passage.Term
+		for i, w := range asked {
+			if parts[w] {
+				terms = append(terms, out.Terms[i])
+			}
+		}
+		out.Terms = append(out.Terms, passage.NewName(name, terms))
+	})
 	return out, best(scores, maxCandidates), nil
 }
 
-// maxQuestionWords bounds the words of a question that are looked for.
-const maxQuestionWords = 64
+// Bounds of what is looked for of a question.
+const (
+	maxQuestionWords = 64
+	maxQuestionNames = 8 // with joints
+)
 
 // questionWords are the first words of a question, each once, and what each of them and the one before or
 // behind it are if written together: "log in" asks for what "login" says.

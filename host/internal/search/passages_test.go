@@ -222,3 +222,36 @@ func TestPassagesOfTable(t *testing.T) {
 		}
 	}
 }
+
+// TestPassagesOfPriceList: the row of a part comes first however the question is put, and is no refusal, though
+// short texts beside the list have all the words that the question is made of.
+func TestPassagesOfPriceList(t *testing.T) {
+	r := newRig(t)
+	var docs []string
+	row := func(i int) string {
+		return fmt.Sprintf("| P-%04d | bolt of kind %d | %d.50 | %d |\n", i, i%7, 3*i, i%13)
+	}
+	for from := 0; from < 1200; from += 30 {
+		text := "| part | description | price | stock |\n|---|---|---|---|\n"
+		for i := from; i < from+30; i++ {
+			text += row(i)
+		}
+		docs = append(docs, docJSON(t, map[string]any{"id": fmt.Sprint(from), "title": "Price list", "text": text}))
+	}
+	docs = append(docs,
+		docJSON(t, map[string]any{"id": "terms", "title": "Terms", "text": "What is the warranty? The warranty of the product is two years. What is the price of shipping? The price of it is part of the offer."}),
+		docJSON(t, map[string]any{"id": "about", "title": "About us", "text": "The company is a family firm of the third generation. It is in the centre of the town."}))
+	for _, d := range docs {
+		r.add("a", d)
+	}
+	for _, form := range []string{
+		"What is the price of P-%04d?", "P-%04d", "price of p-%04d", "How much is P-%04d?", "What does P-%04d cost?", "Is the P-%04d in stock?", "Which is the part with the number P-%04d?",
+	} {
+		for _, i := range []int{7, 421, 900, 1199} {
+			found := r.chatFound("a", fmt.Sprintf(form, i))
+			if len(found.Hits) == 0 || !strings.Contains(found.Hits[0].Text, row(i)[:8]) || !strings.HasPrefix(found.Hits[0].Text, "| part |") || *found.Coverage < 0.37 {
+				t.Errorf("%q, coverage %.2f, finds first %.200v", fmt.Sprintf(form, i), *found.Coverage, found.Hits)
+			}
+		}
+	}
+}

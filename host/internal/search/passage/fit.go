@@ -56,7 +56,7 @@ const (
 )
 
 // Window returns the stretch of whole lines of text, of at most size bytes, that has most of the
-// question's weight, filled up with the lines behind and before it.
+// question's weight, filled up with the lines behind and before it. Rows of a table come with its head.
 func Window(text string, q *Question, size int) string {
 	if len(text) <= size {
 		return text
@@ -68,7 +68,27 @@ func Window(text string, q *Question, size int) string {
 		counts[i] = make([]float32, len(q.Terms))
 		s.count(counts[i], l)
 	}
-	best, from, to := -1.0, 0, 0
+	from, to := bestLines(lines, counts, q, size)
+	if to == 0 { // no line fits
+		return strings.TrimSpace(lines[0][:cutAt(lines[0], min(size, len(lines[0])-1))])
+	}
+	head := ""
+	if top := tableTop(lines, from); top >= 0 {
+		rows := top + 2
+		if h := strings.Join(lines[top:rows], ""); len(h) <= size/3 {
+			if i, k := bestLines(lines[rows:], counts[rows:], q, size-len(h)); k > 0 && tableTop(lines, rows+i) == top {
+				head, from, to, size = h, rows+i, rows+k, size-len(h)
+			}
+		}
+	}
+	from, to = growLines(lines, from, to, size, head == "")
+	return strings.TrimLeft(strings.TrimRightFunc(head+strings.Join(lines[from:to], ""), unicode.IsSpace), "\n")
+}
+
+// bestLines returns the lines, of at most size bytes, that have most of the question's weight; none where no
+// line fits. counts are those of each line.
+func bestLines(lines []string, counts [][]float32, q *Question, size int) (from, to int) {
+	best := -1.0
 	seen := make([]bool, len(q.Terms))
 	for i := range lines {
 		clear(seen)
@@ -92,14 +112,17 @@ func Window(text string, q *Question, size int) string {
 			}
 		}
 	}
-	if to == 0 { // no line fits
-		return strings.TrimSpace(lines[0][:cutAt(lines[0], min(size, len(lines[0])-1))])
-	}
+	return from, to
+}
+
+// growLines adds to the lines from:to those behind and, where up is true, before them, as far as size bytes
+// have room: answers follow their words, so more behind than before.
+func growLines(lines []string, from, to, size int, up bool) (int, int) {
 	n := 0
 	for _, l := range lines[from:to] {
 		n += len(l)
 	}
-	for grew := true; grew; { // answers follow their words, so more behind than before
+	for grew := true; grew; {
 		grew = false
 		for range 2 {
 			if to < len(lines) && n+len(lines[to]) <= size {
@@ -108,14 +131,29 @@ func Window(text string, q *Question, size int) string {
 				grew = true
 			}
 		}
-		if from > 0 && n+len(lines[from-1]) <= size {
+		if up && from > 0 && n+len(lines[from-1]) <= size {
 			from--
 			n += len(lines[from])
 			grew = true
 		}
 	}
-	return strings.TrimLeft(strings.TrimRightFunc(strings.Join(lines[from:to], ""), unicode.IsSpace), "\n")
+	return from, to
 }
+
+// tableTop returns where the two lines are that are the head of the table in which the line at is a row; -1
+// where it is none, or of the head itself. A row says nothing without the names of its columns.
+func tableTop(lines []string, at int) int {
+	top := at
+	for top > 0 && isRow(lines[top]) && isRow(lines[top-1]) {
+		top--
+	}
+	if at <= top || !isRow(lines[at]) || strings.Trim(lines[top+1], "|-: \n") != "" {
+		return -1
+	}
+	return top
+}
+
+func isRow(line string) bool { return strings.HasPrefix(line, "|") }
 
 // cutLines cuts a text into lines with their ends, and long lines into pieces.
 func cutLines(text string) (lines []string) {

@@ -1,6 +1,10 @@
 package passage
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // A Question is what passages are scored against.
 type Question struct {
@@ -16,6 +20,8 @@ type Term struct {
 	// Forms are the spellings that count as the word, folded, with what each counts: 1 for the word
 	// itself, less for another form or a spelling variant. Empty: the index does not have it.
 	Forms map[string]float32
+	// Asks: it makes a question of the others, as "which" does.
+	Asks bool
 }
 
 // IDF is the worth of a word that df of n documents have.
@@ -64,24 +70,57 @@ func weighUnseen(n int) float64 {
 // for something, since a question may have no other words.
 const ofStop = 0.3
 
-// NewTerm returns the term for a word that df of n documents have in one of forms; stop: it makes a question
-// of the others, as "which" does.
-func NewTerm(df, n int, forms map[string]float32, stop bool) Term {
-	t := Term{Worth: IDF(df, max(n, fewDocuments)), Forms: forms}
+// NewTerm returns the term for a word that df of n documents have in one of forms; asks: it makes a question
+// of the others.
+func NewTerm(df, n int, forms map[string]float32, asks bool) Term {
+	t := Term{Worth: IDF(df, max(n, fewDocuments)), Forms: forms, Asks: asks}
 	if df == 0 {
 		t.Worth *= weighUnseen(n)
 	}
-	if stop {
+	if asks {
 		t.Worth *= ofStop
 	}
-	t.IDF = t.scale() * IDF(df, n)
+	t.IDF = t.rarity(df, n)
 	return t
 }
 
-// weight is the worth of all terms.
+// rarity is the worth of the term where df of n texts have it. A table has none of the words that a question
+// is made of: that "what" is rare in a price list does not make it what is asked. It counts as one that half
+// of the texts have.
+func (t *Term) rarity(df, n int) float64 {
+	if t.Asks {
+		df = max(df, n/2)
+	}
+	return t.scale() * IDF(df, n)
+}
+
+// ofName is what a name that is written with joints counts in coverage, of its rarest part: who asks for
+// P-0421 wants to know of nothing else.
+const ofName = 2
+
+// NewName returns the term for a name of several words, as [EachName] finds it, whose parts are terms.
+func NewName(name string, parts []Term) Term {
+	t := Term{Forms: map[string]float32{name: 1}}
+	for i := range parts {
+		t.IDF = max(t.IDF, parts[i].IDF)
+		t.Worth = max(t.Worth, ofName*parts[i].Worth)
+	}
+	return t
+}
+
+// mostWeighed is how many of a question's words count in full: a long question has more words than any
+// passage that answers it.
+const mostWeighed = 12
+
+// weight is the worth of the terms, of the worthiest [mostWeighed] at most.
 func (q *Question) weight() (sum float64) {
+	worths := make([]float64, len(q.Terms))
 	for i := range q.Terms {
-		sum += q.Terms[i].Worth
+		worths[i] = q.Terms[i].Worth
+	}
+	slices.SortFunc(worths, func(x, y float64) int { return cmp.Compare(y, x) })
+	for _, w := range worths[:min(len(worths), mostWeighed)] {
+		sum += w
 	}
 	return sum
 }

@@ -1,6 +1,9 @@
 package passage
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A spelling is a term with what the spelling counts as.
 type spelling struct {
@@ -15,6 +18,7 @@ type scanner struct {
 	spellings map[string][]spelling
 	length    int // words of the text counted last
 	word      []byte
+	names     bool // there are spellings with joints
 }
 
 func newScanner(q *Question) *scanner {
@@ -22,6 +26,7 @@ func newScanner(q *Question) *scanner {
 	for t := range q.Terms {
 		for form, counts := range q.Terms[t].Forms {
 			s.spellings[form] = append(s.spellings[form], spelling{t, counts})
+			s.names = s.names || strings.ContainsAny(form, joints)
 		}
 	}
 	return s
@@ -30,6 +35,7 @@ func newScanner(q *Question) *scanner {
 // count adds the words of text to counts, one for each term, and returns how many words text has.
 func (s *scanner) count(counts []float32, text string) (length int) {
 	s.length = 0
+	name, next := 0, -1 // where the name begins that the word is of, and where it goes on
 	for i := 0; i < len(text); {
 		start, ascii := i, true
 		for i < len(text) && (isWord(text[i]) || text[i] >= utf8.RuneSelf) {
@@ -39,6 +45,7 @@ func (s *scanner) count(counts []float32, text string) (length int) {
 		switch {
 		case i == start:
 			i++
+			continue
 		case ascii:
 			s.add(counts, text[start:i])
 		default:
@@ -47,8 +54,57 @@ func (s *scanner) count(counts []float32, text string) (length int) {
 				s.addWord(counts, []byte(w))
 			}
 		}
+		if !s.names {
+			continue
+		}
+		if start != next {
+			name = start
+		}
+		if joined(text, i) {
+			next = i + 1
+		} else if name < start {
+			s.addName(counts, text[name:i])
+		}
 	}
 	return s.length
+}
+
+// joints are what the words of a name are joined with, as in P-0421, max_connections and 4.2.1.
+const joints = "-_."
+
+// joined reports whether the word of text that ends at i goes on behind a joint.
+func joined(text string, i int) bool {
+	return i+1 < len(text) && strings.IndexByte(joints, text[i]) >= 0 && (isWord(text[i+1]) || text[i+1] >= utf8.RuneSelf)
+}
+
+// EachName calls f with the names of text that are words with joints between them, in lower case.
+func EachName(text string, f func(name string)) {
+	for i := 0; i < len(text); {
+		start, words := i, 0
+		for i < len(text) && (isWord(text[i]) || text[i] >= utf8.RuneSelf) {
+			for i < len(text) && (isWord(text[i]) || text[i] >= utf8.RuneSelf) {
+				i++
+			}
+			if words++; joined(text, i) {
+				i++
+			}
+		}
+		if words > 1 {
+			f(strings.ToLower(text[start:i]))
+		}
+		if i == start {
+			i++
+		}
+	}
+}
+
+// addName counts a name, whose ASCII letters may be written in either case.
+func (s *scanner) addName(counts []float32, text string) {
+	s.word = s.word[:0]
+	for i := range len(text) {
+		s.word = append(s.word, lower(text[i]))
+	}
+	s.addWord(counts, s.word)
 }
 
 // add counts one run of ASCII letters and digits: as it is written and, where it is written in camel

@@ -59,7 +59,7 @@ func (r *ranking) cover(order []spot) {
 			}
 			p.Cover += r.question.Terms[t].Worth * max(min(float64(n), 1), ofBeside*min(float64(near), 1))
 		}
-		p.Cover /= weight
+		p.Cover = min(p.Cover/weight, 1)
 	}
 }
 
@@ -77,7 +77,7 @@ func (r *ranking) worth() []float64 {
 	worth := make([]float64, r.terms)
 	for t := range worth {
 		term := &r.question.Terms[t]
-		worth[t] = (1-ofPassages)*term.IDF + ofPassages*term.scale()*IDF(with[t], len(r.list))
+		worth[t] = (1-ofPassages)*term.IDF + ofPassages*term.rarity(with[t], len(r.list))
 	}
 	return worth
 }
