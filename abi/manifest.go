@@ -33,9 +33,14 @@ type Manifest struct {
 	Embed Embed `json:"embed,omitzero"`
 	// NoModel says that requests need not name a model: the provider has none,
 	// or a setting decides it.
-	NoModel  bool               `json:"noModel,omitempty"`
-	Settings map[string]Setting `json:"settings,omitempty"`
-	Grants   Grants             `json:"grants,omitzero"`
+	NoModel bool `json:"noModel,omitempty"`
+	// FormatWithTools is "no" where a request cannot have tools and a response_format:
+	// the host then asks for the format in a last round, without tools. FormatModels
+	// are names and patterns of models of which it can.
+	FormatWithTools string             `json:"formatWithTools,omitempty"`
+	FormatModels    []string           `json:"formatWithToolsModels,omitempty"`
+	Settings        map[string]Setting `json:"settings,omitempty"`
+	Grants          Grants             `json:"grants,omitzero"`
 	// Auth lists the ways in which the host signs in to the provider, since ABI 2:
 	// the first one whose needed names are all set is used, unless encode names
 	// another.

@@ -159,7 +159,11 @@ func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error
 	if len(reason) > 2 && !reason.IsNull() {
 		g.reading.Spoil()
 		word := reason.String()
-		s.Finish = finishOf(word)
+		var known bool
+		if s.Finish, known = finishOf(word); !known {
+			g.whole.Spoil()
+			out.NativeFinish(word)
+		}
 		if g.whole.Kind != 0 {
 			g.whole.Spoil() // several say why
 		}

@@ -1,10 +1,6 @@
 package gemini
 
-import (
-	"strings"
-
-	"github.com/parley-search/parley/sdk/provider"
-)
+import "strings"
 
 // finish is a finish reason that was seen and not written yet.
 type finish uint8
@@ -28,23 +24,23 @@ func (f finish) String() string {
 	return "stop"
 }
 
-// finishOf reads Gemini's words. STOP ends turns with calls, too. One that is
-// not known means stop: new ones appear, and an answer is an answer.
-func finishOf(word string) finish {
+// finishOf reads Gemini's words. STOP ends turns with calls, too. known is false of
+// one that may mean anything: recorded answers that ended with OTHER are whole, so it
+// is taken for stop, and told.
+func finishOf(word string) (f finish, known bool) {
 	switch word {
 	case "STOP":
-		return finishStop
+		return finishStop, true
 	case "MAX_TOKENS":
-		return finishLength
+		return finishLength, true
 	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR", "JAILBREAK":
-		return finishFilter
+		return finishFilter, true
 	}
 	switch {
 	case strings.HasPrefix(word, "IMAGE_"):
-		return finishFilter
+		return finishFilter, true
 	case strings.HasPrefix(word, "MALFORMED_"), strings.Contains(word, "_CALL"), strings.Contains(word, "THOUGHT_SIGNATURE"):
-		return finishBadCall
+		return finishBadCall, true
 	}
-	provider.Log(provider.LevelWarn, "taken for stop: finishReason "+word[:min(len(word), 64)])
-	return finishStop
+	return finishStop, false
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/internal/guestmem"
@@ -22,9 +23,11 @@ type State struct {
 	Seen     bool      // an event with a choice, a usage or an id has come
 	Outer    [2]uint32 // hashes of the members last passed on of the chunk, and of its choice
 	HasUsage bool
-	Filtered bool  // a filter that looks on while the answer streams struck
-	Done     bool  // [DONE] has come, or the end was written
-	Names    uint8 // under which there was reasoning: bits by what it is
+	Filtered bool   // a filter that looks on while the answer streams struck
+	Done     bool   // [DONE] has come, or the end was written
+	Odd      uint16 // events that could not be read
+	Damaged  bool   // one of them began as JSON
+	Names    uint8  // under which there was reasoning: bits by what it is
 }
 
 // A Decoder decodes the stream of an API that is shaped as OpenAI's chat
@@ -74,6 +77,9 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 		v, ok := rawjson.Parse(e.Data)
 		switch {
 		case !ok:
+			if rest, mended := mend(e.Data); mended {
+				return d.lines(s, e.Type, rest, out)
+			}
 			return d.notJSON(s, e, out)
 		case c.failed || flatError(v):
 			return eventError(v)
@@ -150,10 +156,85 @@ func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
 		return d.done(s, out)
 	case string(e.Type) == "error":
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerptBody(data)}
+	case !s.Damaged && data[0] != '<' && (s.Seen || data[0] != '{' && data[0] != '['):
+		// A heartbeat in words, or an event that was damaged on its way: one of those
+		// may be, among others that can be read.
+		s.Damaged = data[0] == '{' || data[0] == '['
+		if s.Odd++; s.Odd == 1 || s.Damaged {
+			provider.Log(provider.LevelWarn, "an event of the response cannot be read and is skipped, number "+strconv.Itoa(int(s.Odd)))
+		}
+		return nil
 	case data[0] == '<':
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider answered with a web page, not with a stream of events; check baseUrl"}
 	}
-	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent an event that is not JSON"}
+	return errNotJSON
+}
+
+var errNotJSON = provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent an event that is not JSON"}
+
+// lines takes events that came as the lines of one: some servers put one line end
+// between them.
+func (d *Decoder) lines(s *State, typ, data []byte, out *provider.Out) error {
+	for len(data) > 0 && !s.Done {
+		line, rest, _ := bytes.Cut(data, []byte{'\n'})
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := d.decode(s, provider.Event{Type: typ, Data: line}, out); err != nil {
+				return err
+			}
+		}
+		data = rest
+	}
+	return nil
+}
+
+// mend returns data that is not JSON as lines that may be, and whether it differs:
+// several documents on a line each, numbers that JSON does not have made null.
+func mend(data []byte) (mended []byte, differs bool) {
+	if fixed := nullNumbers(data); fixed != nil {
+		if _, ok := rawjson.Parse(fixed); ok {
+			return bytes.ReplaceAll(fixed, []byte{'\n'}, []byte{' '}), true
+		}
+		data, differs = fixed, true
+	}
+	line, _, several := bytes.Cut(data, []byte{'\n'})
+	if _, ok := rawjson.Parse(line); several && ok {
+		return data, true
+	}
+	return data, false
+}
+
+// nullNumbers returns data with NaN and Infinity outside of strings made null; nil
+// where there is none.
+func nullNumbers(data []byte) []byte {
+	var b []byte
+	from, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == 'N' || c == 'I'):
+			word := "NaN"
+			if c == 'I' {
+				word = "Infinity"
+			}
+			if !bytes.HasPrefix(data[i:], []byte(word)) {
+				continue
+			}
+			to := i
+			if to > from && data[to-1] == '-' {
+				to--
+			}
+			b = append(append(b, data[from:to]...), "null"...)
+			i += len(word) - 1
+			from = i + 1
+		}
+	}
+	if b == nil {
+		return nil
+	}
+	return append(b, data[from:]...)
 }
 
 // name writes the Response record, once there is something to say.
@@ -212,6 +293,10 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 		text, _ := reason.Text(d.scratch)
 		if f := finishOf(text); f != finishNone {
 			s.Finish, p.finish = f, f
+			if f == finishUnknown {
+				p.more = true
+				out.NativeFinish(string(text))
+			}
 		}
 	}
 	return nil
@@ -239,11 +324,16 @@ func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
 			out.Usage(s.Usage)
 		}
 		return nil
+	case !s.Seen && s.Odd > 0:
+		return errNotJSON
 	case !s.Seen && !s.HasUsage:
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
 	case s.Finish == finishNone:
 		if s.HasUsage {
 			out.Usage(s.Usage)
+		}
+		if s.Odd > 0 {
+			return errNotJSON
 		}
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's stream ended in the middle of the answer"}
 	}
@@ -253,16 +343,19 @@ func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
 // done writes the end: what was held back until no content can follow.
 func (d *Decoder) done(s *State, out *provider.Out) error {
 	s.Done = true
+	if !s.Seen && s.Odd > 0 {
+		return errNotJSON
+	}
 	if !s.Seen && !s.HasUsage {
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
 	}
-	if s.Finish == finishError {
-		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider reported that it failed in the middle of the answer"}
+	if err := s.Finish.err(); err != nil {
+		return err
 	}
 	if s.Filtered {
 		s.Finish = finishFilter
 	}
-	if s.Calls > 0 && (s.Finish == finishNone || s.Finish == finishStop) {
+	if s.Calls > 0 && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
 		s.Finish = finishToolCalls
 	}
 	d.completeCalls(s, s.Finish == finishLength, out)

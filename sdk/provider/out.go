@@ -76,6 +76,17 @@ func (o *Out) Finish(reason string) {
 	}
 }
 
+// NativeFinish tells of a reason to finish that is not known: the client gets the
+// word as native_finish_reason, and the log has it. That the answer is whole is not
+// said: finish with length then, or with tool_calls where there are calls.
+func (o *Out) NativeFinish(word string) {
+	if o.marks == 0 {
+		word = word[:min(len(word), 64)]
+		Log(LevelWarn, "a finish reason that is not known: "+word)
+		o.Outer(nil, append(rawjson.AppendString([]byte(`{"native_finish_reason":`), word), '}'))
+	}
+}
+
 // Usage says what the response cost; the last one counts. It may follow
 // Finish.
 func (o *Out) Usage(u Usage) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -33,6 +34,11 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 	e.body = slices.Grow(e.body[:0], 2*len(messages))
 	if err := talk.read(messages, r.Carry); err != nil {
 		return nil, err
+	}
+	if format := chat.Get("response_format"); !f.constrained() || format.Path("json_schema", "schema").Kind() != rawjson.Object {
+		if text := openai.AskForJSON(format); text != "" {
+			talk.system = appendItem(talk.system, append(append(rawjson.Value(`{"type":"text","text":`), rawjson.Quote(text)...), '}'))
+		}
 	}
 	tools, err := toolsOf(chat, f, talk.names)
 	if err != nil {
@@ -179,7 +185,7 @@ func outputConfig(chat rawjson.Edit, f family, effort rawjson.Value) rawjson.Edi
 	if schema.Kind() == rawjson.Object && f.constrained() && len(config.Get("format")) == 0 {
 		config.Set("format", rawjson.Edit{
 			{Key: "type", Value: rawjson.Value(`"json_schema"`)},
-			{Key: "schema", Value: schema},
+			{Key: "schema", Value: openai.StrictSchema(schema)},
 		}.Value())
 	}
 	return config

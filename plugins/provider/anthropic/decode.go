@@ -155,7 +155,9 @@ func (p *anthropic) whole(s *state, v rawjson.Value, out *provider.Out) error {
 // stop takes why the message ends.
 func (p *anthropic) stop(s *state, v rawjson.Value, out *provider.Out) {
 	if reason, ok := v.Get("stop_reason").Text(p.scratch); ok {
-		s.Finish = finishOf(reason)
+		if s.Finish = finishOf(reason); s.Finish == finishUnknown {
+			out.NativeFinish(string(reason))
+		}
 	}
 	if why, ok := v.Path("stop_details", "explanation").Text(p.scratch); ok && s.Finish == finishRefusal {
 		out.Refusal(why)

@@ -88,7 +88,7 @@ func TestEncode(t *testing.T) {
 		{
 			"a schema for the answer",
 			`{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"}}}}`,
-			head + `"messages":[{"role":"user","content":[{"type":"text","text":"q"}]}],"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}},"stream":true}`,
+			head + `"messages":[{"role":"user","content":[{"type":"text","text":"q"}]}],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false}}},"stream":true}`,
 		},
 	}
 	for _, tt := range tests {

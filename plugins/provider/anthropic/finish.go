@@ -9,29 +9,30 @@ const (
 	finishLength
 	finishTools
 	finishRefusal
+	finishUnknown
 )
 
-// finishOf reads a stop reason. end_turn, stop_sequence and pause_turn are
-// stops, and so is what is not known: new ones appear, and an answer is an
-// answer.
+// finishOf reads a stop reason. end_turn, stop_sequence and pause_turn are stops.
 func finishOf(reason []byte) finish {
 	switch string(reason) {
 	case "":
 		return finishNone
 	case "max_tokens", "model_context_window_exceeded":
 		return finishLength
+	case "end_turn", "stop_sequence", "pause_turn":
+		return finishStop
 	case "tool_use":
 		return finishTools
 	case "refusal":
 		return finishRefusal
 	}
-	return finishStop
+	return finishUnknown
 }
 
 // word returns OpenAI's word for f, given whether the answer has calls.
 func (f finish) word(calls bool) string {
 	switch {
-	case f == finishLength:
+	case f == finishLength, f == finishUnknown && !calls:
 		return "length"
 	case f == finishRefusal:
 		return "content_filter"

@@ -219,10 +219,17 @@ func (s *state) stop(why string, out *provider.Out) {
 		s.why = cut
 	case "guardrail_intervened", "content_filtered":
 		s.why = filtered
-	}
-	for i, bad := range badStops {
-		if why == bad {
-			s.why = uint8(i) + 1
+	case "end_turn", "stop_sequence", "tool_use":
+	default:
+		for i, bad := range badStops {
+			if why == bad {
+				s.why = uint8(i) + 1
+				return
+			}
+		}
+		out.NativeFinish(why)
+		if s.calls == 0 {
+			s.why = cut
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
@@ -41,6 +42,12 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	}
 	var body rawjson.Edit
 	body.Set("messages", b.talk.messages())
+	format := chat.Get("response_format")
+	if schema := format.Path("json_schema", "schema"); schema.Kind() == rawjson.Object {
+		body.Set("outputConfig", outputConfig(format.Get("json_schema"), schema))
+	} else if text := openai.AskForJSON(format); text != "" {
+		b.talk.system = appendText(appendComma(b.talk.system), text)
+	}
 	if len(b.talk.system) > 0 {
 		body.Set("system", wrapArray(b.talk.system))
 	}
@@ -69,6 +76,18 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		},
 		Body: b.body, Framing: abi.FramingAWSEventStream, Head: []string{"x-amzn-requestid"},
 	}, nil
+}
+
+// outputConfig asks for JSON that fits a schema, which this API wants as text.
+func outputConfig(format, schema rawjson.Value) rawjson.Value {
+	inner := rawjson.Edit{{Key: "schema", Value: rawjson.Quote(string(openai.StrictSchema(schema)))}}
+	for _, name := range [...]string{"name", "description"} {
+		if v := format.Get(name); v.Kind() == rawjson.String {
+			inner.Set(name, v)
+		}
+	}
+	b := append(rawjson.Value(`{"textFormat":{"type":"json_schema","structure":{"jsonSchema":`), inner.Value()...)
+	return append(b, "}}}"...)
 }
 
 // Models implements [provider.ModelLister]: the models that make text and can be

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -164,6 +165,15 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 	switch {
 	case reason == "MAX_TOKENS":
 		out.Finish("length")
+	case reason == "ERROR_TOXIC":
+		out.Finish("content_filter")
+	case !slices.Contains(wholeReasons[:], reason):
+		out.NativeFinish(reason)
+		if s.calls == 0 {
+			out.Finish("length")
+			break
+		}
+		out.Finish("tool_calls")
 	case s.calls > 0: // seen by them: a client waits for calls that TOOL_CALL promises
 		out.Finish("tool_calls")
 	default:
@@ -171,6 +181,9 @@ func (s *state) end(delta rawjson.Value, out *provider.Out) error {
 	}
 	return nil
 }
+
+// wholeReasons are the reasons to finish of an answer that is whole.
+var wholeReasons = [...]string{"COMPLETE", "STOP_SEQUENCE", "TOOL_CALL", ""}
 
 // newFailure sorts an error inside a response.
 func newFailure(message, code string) error {

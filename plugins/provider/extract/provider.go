@@ -22,6 +22,9 @@ const maxSearches = 8
 type extract struct{}
 
 func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
+	if err := checkRequest(r.Chat); err != nil {
+		return provider.HTTPRequest{}, err
+	}
 	c := readConversation(r.Chat)
 	var texts []string
 	switch {
@@ -37,6 +40,32 @@ func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		return provider.HTTPRequest{Reply: searchReply(c)}, nil
 	}
 	return provider.HTTPRequest{Reply: answerReply(c, texts)}, nil
+}
+
+// checkRequest refuses what no quoting of passages can do.
+func checkRequest(chat rawjson.Value) error {
+	if format := chat.Path("response_format", "type"); !format.IsNull() && !format.Is("text") {
+		return provider.Refuse("`response_format` is " + string(format) + ", but the source extract quotes passages and has no model that could write JSON: leave it out, or choose a source with a model")
+	}
+	choice := chat.Get("tool_choice")
+	name := choice.Path("function", "name").String()
+	if choice.Is("required") && offers(chat.Get("tools"), searchFunction) {
+		return nil
+	}
+	if name != "" && name != searchFunction || choice.Is("required") {
+		return provider.Refuse("`tool_choice` forces a call of a function, but the source extract calls none but its search: leave it out, or choose a source with a model")
+	}
+	return nil
+}
+
+// offers reports whether the function called name is among tools.
+func offers(tools rawjson.Value, name string) bool {
+	for it := tools.Items(); it.Next(); {
+		if it.Value.Path("function", "name").Is(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // searchReply returns the reply that asks for the searches.

@@ -203,7 +203,6 @@ func TestAnswer(t *testing.T) {
 		{"no tool", chat(question, ""), []string{"no index to search", "extract provider"}, nil},
 		{"no index in the tool", chat(question, searchTool()), []string{"no index to search"}, nil},
 		{"choice none", chat(question, searchTool("movies"), `,"tool_choice":"none"`), []string{"no index to search"}, nil},
-		{"choice of another tool", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"getWeather"}}`), []string{"no index to search"}, nil},
 		{"no question", chat(`{"role":"system","content":"Be kind."}`, searchTool("movies")), []string{"no question"}, nil},
 	}
 	for _, tt := range tests {
@@ -262,6 +261,21 @@ func TestWithoutGreeting(t *testing.T) {
 	} {
 		if got := withoutGreeting(text); got != want {
 			t.Errorf("withoutGreeting(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestRefused: what no quoting of passages can do is refused by its name.
+func TestRefused(t *testing.T) {
+	for more, want := range map[string]string{
+		`,"response_format":{"type":"json_object"}`:                                       "`response_format`",
+		`,"response_format":{"type":"json_schema","json_schema":{"schema":{}}}`:           "`response_format`",
+		`,"tool_choice":{"type":"function","function":{"name":"getWeather"}}`:             "`tool_choice`",
+		`,"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required"`: "`tool_choice`",
+	} {
+		_, err := plugintest.New(extract{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON(`{"messages":[{"role":"user","content":"q"}]` + more + `}`)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %s: %v, want an error that names %s", more, err, want)
 		}
 	}
 }

@@ -35,6 +35,14 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	}
 	o.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
+	if !ok {
+		// A gateway made an event stream of the lines.
+		data, isData := bytes.CutPrefix(bytes.TrimSpace(e.Data), []byte("data:"))
+		if data = bytes.TrimSpace(data); !isData && isStreamLine(data) || isData && string(data) == "[DONE]" {
+			return nil
+		}
+		v, ok = rawjson.Parse(data)
+	}
 	if !ok || v.Kind() != rawjson.Object {
 		return errNotJSON
 	}
@@ -58,6 +66,13 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	switch {
 	case reason == "length":
 		out.Finish("length")
+	case reason != "stop" && reason != "" && reason != "load" && reason != "unload" && reason != "tool_calls":
+		out.NativeFinish(reason)
+		if s.calls == 0 {
+			out.Finish("length")
+			break
+		}
+		out.Finish("tool_calls")
 	case s.calls > 0: // Ollama says stop after calls, too
 		out.Finish("tool_calls")
 	default:
@@ -68,6 +83,16 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 		out.Usage(provider.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion})
 	}
 	return nil
+}
+
+// isStreamLine reports whether a line is one of an event stream that holds no data.
+func isStreamLine(line []byte) bool {
+	for _, begin := range [...]string{":", "event:", "id:", "retry:"} {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return true
+		}
+	}
+	return len(line) == 0
 }
 
 // Pattern implements [provider.Patterned].
@@ -96,7 +121,7 @@ func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) 
 		s.calls++
 		// The index of the server's own is not reliable, and an id may come twice.
 		out.ToolStart(n, o.callID(it.Value.Get("id").String(), created, n, out), name)
-		out.ToolArguments(n, argumentsObject(f.Get("arguments")))
+		out.ToolArguments(n, argumentsText(f.Get("arguments")))
 	}
 }
 
@@ -110,6 +135,15 @@ func (o *ollama) callID(id string, created rawjson.Value, n int, out *provider.O
 	o.ids = append(append(append(o.ids, '\n'), id...), '\n')
 	out.Memo = o.ids
 	return id
+}
+
+// argumentsText returns a call's arguments: of an object its JSON, of a text that,
+// also where a model wrote what is no JSON.
+func argumentsText(v rawjson.Value) []byte {
+	if text, ok := v.Text(nil); ok && len(bytes.TrimSpace(text)) > 0 {
+		return text
+	}
+	return argumentsObject(v)
 }
 
 func countTokens(v rawjson.Value) uint64 {
