@@ -1,14 +1,17 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/secret"
 )
@@ -63,6 +66,7 @@ type Answer struct {
 	most     int64 // tokens that the request lets each round say; 0: it does not say
 
 	talk    conversation
+	forming bool // the round to come is for the format that others could not ask for
 	tools   tools
 	usage   bool // the client is told of it
 	options Options
@@ -216,9 +220,12 @@ func (a *Answer) conclude() (again bool, err error) {
 	internal, client := rd.split()
 	a.tellCarry(len(internal))
 	if len(internal) > 0 && !rd.truncated(internal) {
-		if client == 0 && a.outcome.Rounds >= a.deps.Limits.Rounds {
+		if client == 0 && a.outcome.Rounds >= a.maxRounds() {
+			if rd.last && len(rd.text) > 0 {
+				return false, a.finish(false)
+			}
 			return false, apierr.Newf(chaterr.ChatTooManyRounds,
-				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or start the host with a higher --chat-max-rounds.", a.outcome.Rounds)
+				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or raise the workspace's `maxRounds` or the host's --chat-max-rounds.", a.outcome.Rounds)
 		}
 		if err := a.answerCalls(internal); err != nil {
 			return false, err
@@ -229,7 +236,46 @@ func (a *Answer) conclude() (again bool, err error) {
 			return true, nil
 		}
 	}
+	if a.formats() {
+		if client == 0 && (rd.finish == "stop" || rd.finish == "tool_calls") {
+			a.form()
+			return true, nil
+		}
+		a.sayHeld()
+	}
 	return false, a.finish(client > 0)
+}
+
+// maxRounds is how many requests the answer may take.
+func (a *Answer) maxRounds() int {
+	return min(cmp.Or(a.workspace.MaxRounds, workspace.DefaultRounds), a.deps.Limits.Rounds)
+}
+
+// isLast reports whether the round to come is the last one, which is for an answer
+// alone.
+func (a *Answer) isLast() bool {
+	return a.forming || len(a.talk.indexes) > 0 && a.outcome.Rounds+1 >= a.maxRounds()
+}
+
+// formats reports whether the round's text is not the answer yet: that is made of it
+// in the format which was asked for.
+func (a *Answer) formats() bool { return a.talk.format != nil && !a.round.last }
+
+// form prepares the round for the format.
+func (a *Answer) form() {
+	a.forming = true
+	if a.talk.answered = len(a.round.text) > 0; a.talk.answered {
+		a.talk.add(response.AppendMessage(nil, a.round.text, &response.Said{}, nil))
+	}
+}
+
+// sayHeld says a text that waited for its format: the round ended otherwise.
+func (a *Answer) sayHeld() {
+	if text := a.round.held; len(text) > 0 {
+		a.remember(text)
+		a.speak()
+		a.sink.Text(Content, text, nil)
+	}
 }
 
 // flush has the sink send on what it has.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
 func TestSearchRound(t *testing.T) {
@@ -156,10 +158,71 @@ func TestTooManyCalls(t *testing.T) {
 
 //parley:option chat-max-rounds
 func TestTooManyRounds(t *testing.T) {
-	f := newFixture(t, say("text:again ", search(0, "c", alien), "finish:tool_calls"))
+	f := newFixture(t, say(search(0, "c", alien), "finish:tool_calls"))
+	f.patch(t, "demo", `{"maxRounds":100}`)
 	tr := f.ask(t, hello)
 	if tr.failureCode() != "chat_too_many_rounds" || !strings.Contains(tr.raw.String(), "--chat-max-rounds") || tr.outcome.Rounds != 20 || tr.outcome.Searches != 19 {
 		t.Errorf("failure %q after %d rounds, %d searches; want chat_too_many_rounds after 20, 19", tr.failureCode(), tr.outcome.Rounds, tr.outcome.Searches)
+	}
+}
+
+// TestLastRound: the last round offers no tools and asks for an answer; what the
+// model says there is the answer, even if it asks for another search.
+func TestLastRound(t *testing.T) {
+	for name, tt := range map[string]struct {
+		patch  string
+		rounds int
+		last   chattest.Script
+	}{
+		"of eight":          {`{"maxRounds":null}`, 8, say("text:Alien.", "finish:stop")},
+		"of a workspace's":  {`{"maxRounds":2}`, 2, say("text:Alien.", "finish:stop")},
+		"that asks for one": {`{"maxRounds":3}`, 3, say("text:Alien.", search(0, "c", alien), "finish:tool_calls")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scripts := slices.Repeat([]chattest.Script{say(search(0, "c", alien), "finish:tool_calls")}, tt.rounds-1)
+			f := newFixture(t, append(scripts, tt.last)...)
+			f.patch(t, "demo", tt.patch)
+			tr := f.ask(t, hello)
+			last := string(f.source.Requests()[tt.rounds-1].Chat)
+			if tr.field("content") != "Alien." || tr.outcome.Finish != "stop" || tr.outcome.Rounds != tt.rounds || tr.outcome.Searches != tt.rounds-1 {
+				t.Errorf("content %q, finish %q, %d rounds, %d searches", tr.field("content"), tr.outcome.Finish, tr.outcome.Rounds, tr.outcome.Searches)
+			}
+			if strings.Contains(last, `"tools"`) || !strings.Contains(last, "Answer now") || !strings.Contains(string(f.source.Requests()[0].Chat), `"tools"`) {
+				t.Errorf("the last request is %s", last)
+			}
+		})
+	}
+}
+
+// TestFormatApart: where a provider cannot have tools and a format, the rounds that
+// search do without the format, and what they answer is put into it in a last one.
+func TestFormatApart(t *testing.T) {
+	const asked = `{"model":"m","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_object"}%s}`
+	f := newFixture(t, say(search(0, "c", alien), "finish:tool_calls"), say("text:It is ", "text:Alien.", "finish:stop"), say(`text:{"title":"Alien"}`, "finish:stop"))
+	f.source.Is.FormatWithTools, f.source.Is.FormatModels = "no", []string{"can-*"}
+	tr := f.ask(t, fmt.Sprintf(asked, ""))
+	if got := tr.field("content"); got != `{"title":"Alien"}` || tr.outcome.Rounds != 3 {
+		t.Errorf("content %q after %d rounds", got, tr.outcome.Rounds)
+	}
+	for i, r := range f.source.Requests() {
+		chat := string(r.Chat)
+		if last := i == 2; last != strings.Contains(chat, `"response_format":{"type":"json_object"}`) || last == strings.Contains(chat, `"tools"`) || last != strings.Contains(chat, `"content":"It is Alien."`) {
+			t.Errorf("round %d asks %s", i, chat)
+		}
+	}
+	// The client's calls end the turn; what was said before them is said.
+	f = newFixture(t, say("text:Wait.", "tool:0:c1:mine\nargs:0:{}", "finish:tool_calls"))
+	f.source.Is.FormatWithTools = "no"
+	tr = f.ask(t, fmt.Sprintf(asked, `,"tools":[{"type":"function","function":{"name":"mine"}}]`))
+	if tr.field("content") != "Wait." || tr.outcome.Finish != "tool_calls" || tr.outcome.Rounds != 1 {
+		t.Errorf("content %q, finish %q after %d rounds", tr.field("content"), tr.outcome.Finish, tr.outcome.Rounds)
+	}
+	// A model that can have both is asked at once.
+	f = newFixture(t, say("text:{}", "finish:stop"))
+	f.source.Is.FormatWithTools, f.source.Is.FormatModels = "no", []string{"can-*"}
+	tr = f.ask(t, strings.Replace(fmt.Sprintf(asked, ""), `"m"`, `"can-1"`, 1))
+	if chat := string(f.source.Requests()[0].Chat); tr.outcome.Rounds != 1 || !strings.Contains(chat, "response_format") || !strings.Contains(chat, `"tools"`) {
+		t.Errorf("%d rounds, the first asks %s", tr.outcome.Rounds, chat)
 	}
 }
 

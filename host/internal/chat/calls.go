@@ -134,7 +134,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 		}
 	}()
 	switch {
-	case c.name != searchFunction || len(a.talk.indexes) == 0:
+	case c.name != searchFunction || len(a.talk.indexes) == 0 || a.round.last:
 		return refusal("There is no function %q to call.", jsonbody.Cut(c.name, 64))
 	case n >= a.deps.Limits.Calls:
 		return refusal("More than %d searches in one turn are not run: ask for fewer.", a.deps.Limits.Calls)
@@ -221,6 +221,9 @@ func parseArguments(b []byte) (args searchArguments, problem string) {
 		if *f.to, ok = rawjson.String(v); !ok {
 			return args, fmt.Sprintf("The argument %s must be a string, not %s.", f.name, rawjson.KindOf(v))
 		}
+	}
+	if f := strings.TrimSpace(args.filter); f == "null" || f == "none" || f == "None" {
+		args.filter = "" // what models write for nothing
 	}
 	return args, ""
 }

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
@@ -20,11 +22,15 @@ type conversation struct {
 	messages []byte // the array's items
 	tools    []byte // the client's, in the same way
 	choice   json.RawMessage
+	format   json.RawMessage // that the last round alone asks for; nil: fields have it, if any
+	answered bool            // the last message is the answer that gets that format
 	prompts  *workspace.PromptTexts
 	indexes  []Index // none: nothing to search
 }
 
-func newConversation(r *request, p *workspace.PromptTexts, indexes []Index) conversation {
+// newConversation begins the conversation of a request. apart: its response_format
+// cannot be asked for beside tools.
+func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, apart bool) conversation {
 	c := conversation{prompts: p, indexes: indexes}
 	fields, choice := r.fields, r.fields["tool_choice"]
 	fields["stream"] = json.RawMessage("true")
@@ -38,6 +44,10 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index) conv
 	}
 	if choice != nil {
 		c.choice = rawjson.AppendCompact(nil, choice)
+	}
+	if format := fields["response_format"]; apart && !none && asksFormat(format) {
+		c.format = rawjson.AppendCompact(nil, format)
+		delete(fields, "response_format")
 	}
 	c.fields = rawjson.AppendCompact(nil, fields.Append(nil))
 	c.fields = c.fields[:len(c.fields)-1]
@@ -66,10 +76,31 @@ func appendItem(b, item []byte) []byte {
 	return rawjson.AppendCompact(b, item)
 }
 
-// body is the request of a round, counted from 0. It is a copy.
-func (c *conversation) body(round int) []byte {
+// asksFormat reports whether a response_format asks for more than text.
+func asksFormat(v json.RawMessage) bool {
+	o, ok := jsonbody.ObjectOf(v)
+	typ, _ := rawjson.String(o["type"])
+	return ok && typ != "text"
+}
+
+// formatsApart reports whether m's provider is asked for a format by itself.
+func formatsApart(m *abi.Manifest, model string) bool {
+	return m.FormatWithTools == "no" && !workspace.MatchesModel(m.FormatModels, model)
+}
+
+// lastWords ask for an answer where there are no tools any more.
+const lastWords = "You cannot search or call functions any more. Answer now, with what was found so far; say so where it is not enough."
+
+// formatWords ask for an answer once more, in its format.
+const formatWords = "Give this answer in the format that was asked for, and nothing else."
+
+// body is the request of a round, counted from 0. The last one offers no tools, and
+// asks for an answer. It is a copy.
+func (c *conversation) body(round int, last bool) []byte {
 	prompts, tools := c.prompts.Effective(), c.tools
-	if len(c.indexes) > 0 {
+	if last {
+		tools = nil
+	} else if len(c.indexes) > 0 {
 		tools = appendItem(tools[:len(tools):len(tools)], searchTool(prompts, c.indexes))
 	}
 	b := make([]byte, 0, len(c.fields)+len(prompts.System)+len(c.messages)+len(tools)+len(c.choice)+256)
@@ -80,14 +111,25 @@ func (c *conversation) body(round int) []byte {
 		b = append(b, `,"role":"system"},`...) // one message there is
 	}
 	b = append(b, c.messages...)
+	switch {
+	case c.answered:
+		b = append(rawjson.AppendString(append(b, `,{"role":"user","content":`...), formatWords), '}')
+	case last:
+		b = append(rawjson.AppendString(append(b, `,{"role":"system","content":`...), lastWords), '}')
+	}
 	b = append(b, ']')
+	if last && c.format != nil {
+		b = append(append(b, `,"response_format":`...), c.format...)
+	}
 	if len(tools) > 0 {
 		b = append(b, `,"tools":[`...)
 		b = append(b, tools...)
 		b = append(b, ']')
 	}
 	choice := c.choice
-	if round > 0 {
+	if last {
+		choice = nil
+	} else if round > 0 {
 		choice = laterChoice(choice)
 	}
 	if choice != nil {

@@ -91,7 +91,11 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	if e.Code == chaterr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
 	}
-	if p.RetryAfterMS > 0 {
+	says := providerSays[e.Code]
+	if p.Kind == abi.ErrorQuota || status == http.StatusPaymentRequired {
+		e.Reason, e.RetryAfter, says = reasons[abi.ErrorQuota], 0, saysQuota
+	}
+	if p.RetryAfterMS > 0 && e.Reason != reasons[abi.ErrorQuota] {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
 	said := l.bounded(p.Message)
@@ -105,7 +109,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	if status != 0 {
 		with = fmt.Sprintf(" with status %d", status)
 	}
-	e.Message = fmt.Sprintf("%s%s: %s", providerSays[e.Code], with, said)
+	e.Message = fmt.Sprintf("%s%s: %s", says, with, said)
 	if advice := l.bounded(p.Advice); advice != "" {
 		e.Message = strings.TrimRight(e.Message, ".") + ". " + advice
 	}
@@ -116,10 +120,14 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	return e
 }
 
-// reasons are what a request is rejected for, by the plugin's word for it.
+// saysQuota is what the client is told where no time to wait helps.
+const saysQuota = "The workspace's account with the provider has no money or quota left: asking again is in vain until whoever pays for it adds some. The provider answered"
+
+// reasons are what a request is refused for, by the plugin's word for it.
 var reasons = map[string]string{
 	abi.ErrorContextLength: "context_length_exceeded",
 	abi.ErrorContentFilter: "content_filter",
+	abi.ErrorQuota:         "insufficient_quota",
 }
 
 // knownKind is a kind of the contract: what a plugin makes up is none.
@@ -143,7 +151,7 @@ var providerSays = map[apierr.Code]string{
 // providerCode chooses the code by what the plugin says, and by the status
 // where it says nothing in particular. 429 is 429 to all: SDKs wait for it.
 func providerCode(kind string, status int) apierr.Code {
-	if status == http.StatusTooManyRequests {
+	if status == http.StatusTooManyRequests || status == http.StatusPaymentRequired {
 		return chaterr.LLMProviderRateLimited
 	}
 	switch kind {

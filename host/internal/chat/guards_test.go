@@ -29,7 +29,7 @@ func (f *fixture) sent(t *testing.T) map[string]any {
 
 func TestGuardsShown(t *testing.T) {
 	f := newFixture(t)
-	const set = `"enforcedParameters":{"temperature":0.20,"store":null},"maxCompletionTokens":5,"clientMessages":"noSystem","clientTools":false,"maxInputBytes":1000,"maxMessages":3`
+	const set = `"enforcedParameters":{"temperature":0.20,"store":null},"maxCompletionTokens":5,"clientMessages":"noSystem","clientTools":false,"maxInputBytes":1000,"maxMessages":3,"maxRounds":4`
 	shown := func() string {
 		s, err := f.Workspace(t.Context(), "demo")
 		if err != nil {
@@ -41,7 +41,7 @@ func TestGuardsShown(t *testing.T) {
 		}
 		return string(b)
 	}
-	const none = `"enforcedParameters":null,"maxCompletionTokens":null,"clientMessages":null,"clientTools":true,"maxInputBytes":null,"maxMessages":null`
+	const none = `"enforcedParameters":null,"maxCompletionTokens":null,"clientMessages":null,"clientTools":true,"maxInputBytes":null,"maxMessages":null,"maxRounds":null`
 	if got := shown(); !strings.Contains(got, none) {
 		t.Errorf("settings = %s, want %s", got, none)
 	}
@@ -50,7 +50,7 @@ func TestGuardsShown(t *testing.T) {
 	if got := shown(); !strings.Contains(got, strings.Replace(set, "0.20", "0.20", 1)) {
 		t.Errorf("settings = %s, want %s", got, set)
 	}
-	f.patch(t, "demo", `{"enforcedParameters":null,"maxCompletionTokens":null,"clientMessages":null,"clientTools":null,"maxInputBytes":null,"maxMessages":null}`)
+	f.patch(t, "demo", `{"enforcedParameters":null,"maxCompletionTokens":null,"clientMessages":null,"clientTools":null,"maxInputBytes":null,"maxMessages":null,"maxRounds":null}`)
 	if got := shown(); !strings.Contains(got, none) {
 		t.Errorf("settings after null for all = %s, want %s", got, none)
 	}

@@ -68,10 +68,10 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if len(rd.text)+len(r.Payload) <= maxRoundText {
 			rd.text = append(rd.text, r.Payload...)
 		}
-		if a.options.Citations != "" && len(a.said)+len(r.Payload) <= maxRoundText {
-			a.said = append(a.said, r.Payload...)
+		if !a.formats() {
+			a.remember(r.Payload)
+			a.speak()
 		}
-		a.speak()
 		a.text(Content, r.Payload, extra)
 	case abi.RecordReasoning:
 		a.text(Reasoning, r.Payload, extra)
@@ -142,6 +142,13 @@ func (a *Answer) callMembers(index int, members []byte) {
 	}
 }
 
+// remember keeps a piece of the answer's text where citations are looked for in it.
+func (a *Answer) remember(text []byte) {
+	if a.options.Citations != "" && len(a.said)+len(text) <= maxRoundText {
+		a.said = append(a.said, text...)
+	}
+}
+
 // speak notes that the sink is given a part of the answer: no other workspace can
 // take it over any more.
 func (a *Answer) speak() { a.spoke, a.standIn = true, standIn{} }
@@ -166,6 +173,10 @@ func (a *Answer) text(kind Kind, text, extra []byte) {
 
 // say passes on a text that is not empty.
 func (a *Answer) say(kind Kind, text, extra []byte) {
+	if kind == Content && a.formats() {
+		a.round.held = append(a.round.held, text...)
+		return
+	}
 	if kind == Content && a.outcome.FirstWord.IsZero() {
 		a.outcome.FirstWord = a.deps.Now()
 	}

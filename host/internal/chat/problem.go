@@ -50,10 +50,22 @@ func ProblemOf(e *apierr.Error) Problem {
 		return ProblemBaseURL
 	case kind == abi.ErrorNotFound && !strings.Contains(strings.ToLower(e.Message), "model"):
 		return ProblemBaseURL // a path that the provider does not have
-	case kind == abi.ErrorNotFound, kind == abi.ErrorInvalidRequest && strings.Contains(strings.ToLower(e.Message), "model"):
+	case kind == abi.ErrorNotFound, kind == abi.ErrorInvalidRequest && strings.Contains(strings.ToLower(e.Message), "model") && !namesParameter(e.Message):
 		return ProblemModel
 	case kind == "" && e.Code.Status() == http.StatusBadRequest:
 		return ProblemSettings // the host refused it before anything was sent
 	}
 	return ProblemProvider
+}
+
+// namesParameter reports whether a provider's message is about a parameter: that it
+// names the model as well does not make another one right.
+func namesParameter(message string) bool {
+	message = strings.ToLower(message)
+	for _, words := range []string{"parameter", "unsupported_value", "unsupported value", "not supported with this model", "max_tokens", "max_completion_tokens"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }

@@ -15,10 +15,10 @@ func TestRequestLetsBodyGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConversation(r, &workspace.PromptTexts{}, nil)
-	want := string(c.body(0))
+	c := newConversation(r, &workspace.PromptTexts{}, nil, false)
+	want := string(c.body(0, false))
 	clear(body)
-	if got := string(c.body(0)); got != want {
+	if got := string(c.body(0, false)); got != want {
 		t.Errorf("the conversation became %s with the body, want %s", got, want)
 	}
 	if !r.tools.names["f"] || r.model != "m" {
@@ -47,8 +47,8 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil)
-				if len(c.body(0)) < body.Len() {
+				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil, false)
+				if len(c.body(0, false)) < body.Len() {
 					b.Fatal("the body is shorter than what came")
 				}
 			}

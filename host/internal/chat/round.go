@@ -39,12 +39,14 @@ type round struct {
 	reply    *string
 	linger   *time.Timer // set once [DONE] came
 	waiting  []abi.Event // read and not decoded
+	last     bool        // no tools were offered
 	begun    bool        // decode was called
 	ended    bool        // decode was called for the last time
 	state    []byte
 	pattern  pattern.Matcher // of events that need no call of decode
 	tells    bool            // the plugin told of one
 	text     []byte
+	held     []byte        // text that is said once it has its format
 	said     response.Said // beside it
 	carry    []byte
 	calls    []call
@@ -68,11 +70,11 @@ func (a *Answer) open() error {
 		a.sink.BeginRound()
 	}
 	rd.said.Reset()
-	*rd = round{said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
+	*rd = round{last: a.isLast(), said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),
 		Options:  a.workspace.GuestOptions(a.manifest),
-		Chat:     a.talk.body(a.outcome.Rounds),
+		Chat:     a.talk.body(a.outcome.Rounds, rd.last),
 		Round:    a.outcome.Rounds,
 		Carry:    a.carry,
 	}

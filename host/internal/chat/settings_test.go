@@ -46,8 +46,8 @@ func TestPatchCreatesWithDefaults(t *testing.T) {
 			t.Errorf("prompts.%s = %q, want a default text", name, text)
 		}
 	}
-	if len(got) != 24 {
-		t.Errorf("PATCH answers %d keys, want 24: %s", len(got), b)
+	if len(got) != 25 {
+		t.Errorf("PATCH answers %d keys, want 25: %s", len(got), b)
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		caller:   caller,
 		link:     link{w, source, m},
 		held:     held{release: release},
-		talk:     newConversation(req, &w.Prompts, indexes),
+		talk:     newConversation(req, &w.Prompts, indexes, formatsApart(m, req.model)),
 		tools:    req.tools,
 		carry:    carriedBy(by(m, req.model), o.Carries, req.messages),
 		model:    req.model,

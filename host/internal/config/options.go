@@ -320,7 +320,7 @@ func AllOptions() []Option {
 			Kind: sizeKind(func(c *Config) *int64 { return &c.ResponsesMaxBytes }),
 		},
 		{
-			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take",
+			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take, whatever workspaces say by maxRounds",
 			Kind: integerKind(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
 		},
 		{

@@ -174,15 +174,26 @@ func (w *trialSink) Flush() error {
 // Sent implements [chat.Sink]: the number of pieces.
 func (w *trialSink) Sent() int { return w.pieces }
 
-// tryChat returns the first text of a provider's answer, which may be empty: one
-// that reasons may spend its tokens on that. A client that leaves ends it.
+// tryChat asks with each name that the limit of an answer has, until one is not what
+// the provider refuses.
 func (s *Server) tryChat(r *call, uid, model string) (string, error) {
+	answer, err := s.tryOnce(r, uid, model, "max_tokens")
+	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == chaterr.LLMProviderRejectedRequest &&
+		(strings.Contains(e.Message, "max_tokens") || strings.Contains(e.Message, "max_completion_tokens")) {
+		return s.tryOnce(r, uid, model, "max_completion_tokens")
+	}
+	return answer, err
+}
+
+// tryOnce returns the first text of a provider's answer, which may be empty: one
+// that reasons may spend its tokens on that. A client that leaves ends it.
+func (s *Server) tryOnce(r *call, uid, model, limit string) (string, error) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
 	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
 	defer stop()
-	request := map[string]any{"max_tokens": trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}
+	request := map[string]any{limit: trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}
 	if model != "" {
 		request["model"] = model
 	}

@@ -82,6 +82,20 @@ func TestChatTrial(t *testing.T) {
 	}
 }
 
+// A model that takes the limit of an answer under its other name alone is asked by
+// that name, as a conversation would be.
+func TestTrialOtherLimit(t *testing.T) {
+	refusal := chattest.Script{Status: 400, Head: chattest.Head("x-kind", "invalid_request"), Body: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}
+	r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{refusal, {Batches: [][]string{{"text:ok", "finish:stop"}}}}}})
+	if a := r.do("POST", "/chats/demo/test", `{"model":"m"}`); !strings.Contains(a.body, `"ok":true`) {
+		t.Errorf("test of a workspace whose model takes the other name: %s", a.body)
+	}
+	r = newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{{Status: 400, Head: chattest.Head("x-kind", "invalid_request"), Body: "Unsupported parameter: 'x' is not supported with this model."}}}})
+	if a := r.do("POST", "/chats/demo/test", `{"model":"m"}`); strings.Contains(a.body, "Name one that the provider has") {
+		t.Errorf("a refusal that names a parameter: %s", a.body)
+	}
+}
+
 // What a plugin refuses of a conversation that the host made is a matter of settings.
 func TestTrialRefusedByPlugin(t *testing.T) {
 	r := newRig(t, wish{})

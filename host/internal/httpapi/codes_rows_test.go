@@ -104,6 +104,7 @@ func misuses() []misuse {
 	field("invalid_chat_client_messages", chat, "", "clientMessages", `"none"`, "`clientMessages` must be")
 	field("invalid_chat_client_tools", chat, "", "clientTools", `"no"`, "`clientTools` must be true, false or null")
 	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
+	field("invalid_chat_max_rounds", chat, "", "maxRounds", `101`, "`maxRounds` must be an integer from 1 to 100")
 	field("invalid_chat_max_messages", chat, "", "maxMessages", `-1`, "`maxMessages` must be an integer")
 	field("invalid_chat_first_byte_seconds", chat, "", "firstByteSeconds", `3601`, "`firstByteSeconds` must be an integer from 1 to 3600")
 	field("invalid_chat_options", chat, "", "options", `1`, "`options` must be an object or null")

@@ -50,7 +50,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if e.Code == apierr.Internal {
 		s.Log.Error().Err(err).Str("request_id", a.id).Msg("request failed")
 	}
-	if inVain(e.Code) {
+	if inVain(e) {
 		c.Set(headerShouldRetry, "false")
 	}
 	if onMessages(c) {
@@ -89,10 +89,13 @@ const statusClientLeft = 499
 // headerShouldRetry tells OpenAI's SDKs what to make of a status.
 const headerShouldRetry = "X-Should-Retry"
 
-// inVain reports whether a request that met c would meet it again, though its
+// inVain reports whether a request that met e would meet it again, though its
 // status does not say so.
-func inVain(c apierr.Code) bool {
-	switch c {
+func inVain(e *apierr.Error) bool {
+	if e.Reason == "insufficient_quota" {
+		return true
+	}
+	switch e.Code {
 	case apierr.TokenBudgetSpent, chaterr.UnimplementedNonStreaming, chaterr.UnimplementedMultiChoice, chaterr.LLMProviderUnauthorized, chaterr.MissingChatAPIKey, chaterr.ChatTooManyRounds:
 		return true
 	}

@@ -205,6 +205,7 @@ func TestV1ProviderErrors(t *testing.T) {
 		{"context", chattest.Script{Status: 400, Head: chattest.Head("x-kind", "context_length"), Body: "too long"}, 400, "invalid_request_error", "context_length_exceeded", nil},
 		{"filter", chattest.Script{Status: 400, Head: chattest.Head("x-kind", "content_filter"), Body: "no"}, 400, "invalid_request_error", "content_filter", nil},
 		{"unknown model", chattest.Script{Status: 404, Head: chattest.Head("x-kind", "not_found"), Body: "no such model"}, 400, "invalid_request_error", "llm_provider_rejected_request", nil},
+		{"no money", chattest.Script{Status: 429, Head: chattest.Head("x-kind", "quota", "retry-after", "7"), Body: "pay"}, 429, "insufficient_quota", "insufficient_quota", []string{"X-Should-Retry", "false", "Retry-After", ""}},
 		{"bad key", chattest.Script{Status: 401, Head: chattest.Head("x-kind", "auth"), Body: "wrong key"}, 502, "api_error", "llm_provider_unauthorized", []string{"X-Should-Retry", "false"}},
 		{"broken", chattest.Script{Status: 500, Body: "oops"}, 502, "api_error", "llm_provider_error", []string{"X-Should-Retry", ""}},
 		{"no answer", chattest.Script{Err: &outbound.Error{Kind: outbound.Timeout, Message: "no answer within 60s"}}, 504, "api_error", "llm_provider_timeout", nil},

@@ -85,6 +85,9 @@ func FromError(e *apierr.Error) *Error {
 	if e.Reason != "" {
 		out.Code = e.Reason
 	}
+	if out.Code == typeQuota {
+		out.Type = typeQuota
+	}
 	if out.Type == "" {
 		out.Type = typeRequest
 		if out.Status >= http.StatusInternalServerError {

@@ -50,6 +50,7 @@ type workspaceRecord struct {
 	NoClientTools       bool            `json:"noClientTools,omitempty"`
 	MaxInputBytes       int             `json:"maxInputBytes,omitempty"`
 	MaxMessages         int             `json:"maxMessages,omitempty"`
+	MaxRounds           int             `json:"maxRounds,omitempty"`
 	// Options are plain, SealedOptions secret.
 	Options       map[string]json.RawMessage `json:"options,omitempty"`
 	SealedOptions map[string][]byte          `json:"sealedOptions,omitempty"`
@@ -170,6 +171,7 @@ func (w *Workspaces) load(tx reader, uid string) (*workspace.Workspace, *workspa
 		NoClientTools:       r.NoClientTools,
 		MaxInputBytes:       r.MaxInputBytes,
 		MaxMessages:         r.MaxMessages,
+		MaxRounds:           r.MaxRounds,
 		Limits:              r.Limits,
 		Fallback:            r.Fallback,
 		FirstByteSeconds:    r.FirstByte,
@@ -218,6 +220,7 @@ func (w *Workspaces) encode(u *workspace.Workspace, before *workspaceRecord) ([]
 		NoClientTools:       u.NoClientTools,
 		MaxInputBytes:       u.MaxInputBytes,
 		MaxMessages:         u.MaxMessages,
+		MaxRounds:           u.MaxRounds,
 		Limits:              u.Limits,
 		Fallback:            u.Fallback,
 		FirstByte:           u.FirstByteSeconds,

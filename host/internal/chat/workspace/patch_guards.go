@@ -37,6 +37,7 @@ var guardFields = []struct {
 	{"clientTools", mergeClientTools},
 	{"maxInputBytes", mergeCount("maxInputBytes", math.MaxInt32, chaterr.InvalidChatMaxInputBytes, func(w *Workspace) *int { return &w.MaxInputBytes })},
 	{"maxMessages", mergeCount("maxMessages", math.MaxInt32, chaterr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
+	{"maxRounds", mergeCount("maxRounds", MostRounds, chaterr.InvalidChatMaxRounds, func(w *Workspace) *int { return &w.MaxRounds })},
 	{"limits", mergeLimits},
 	{"fallback", mergeFallback},
 	{"firstByteSeconds", mergeCount("firstByteSeconds", abi.MaxTimeoutSeconds, chaterr.InvalidChatFirstByteSeconds, func(w *Workspace) *int { return &w.FirstByteSeconds })},

@@ -70,6 +70,11 @@ func (w *Workspace) AllowsModel(name string) bool {
 	return w.Models == nil || slices.ContainsFunc(w.Models, func(p string) bool { return matchModel(p, name) })
 }
 
+// MatchesModel reports whether one of patterns is name, or fits it.
+func MatchesModel(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchModel(p, name) })
+}
+
 // NamesModel reports whether the settings have the model name itself, and not only
 // a pattern that allows it.
 func (w *Workspace) NamesModel(name string) bool {

@@ -32,6 +32,7 @@ type Settings struct {
 	ClientTools         bool            `json:"clientTools"`
 	MaxInputBytes       *int            `json:"maxInputBytes"`
 	MaxMessages         *int            `json:"maxMessages"`
+	MaxRounds           *int            `json:"maxRounds"`
 	Limits              limit.Limits    `json:"limits"`
 	Fallback            []string        `json:"fallback"`
 	FirstByteSeconds    *int            `json:"firstByteSeconds"`
@@ -89,6 +90,7 @@ func (w *Workspace) Settings() Settings {
 		ClientTools:         !w.NoClientTools,
 		MaxInputBytes:       orNull(w.MaxInputBytes),
 		MaxMessages:         orNull(w.MaxMessages),
+		MaxRounds:           orNull(w.MaxRounds),
 		Limits:              w.Limits,
 		Fallback:            w.Fallback,
 		FirstByteSeconds:    orNull(w.FirstByteSeconds),

@@ -60,6 +60,7 @@ type Workspace struct {
 	NoClientTools       bool
 	MaxInputBytes       int          // of a request's body; 0: no bound of the workspace's own
 	MaxMessages         int          // of a request; 0: no bound
+	MaxRounds           int          // requests to the provider of one answer; 0: [DefaultRounds]
 	Limits              limit.Limits // of all its callers together
 
 	Fallback []string // workspaces that answer where its provider does not, see chat's fallback.go
@@ -68,6 +69,13 @@ type Workspace struct {
 
 	CreatedAt time.Time // zero: by a version that did not note it
 }
+
+// The rounds of an answer, where a workspace does not say, and the most that it may
+// say.
+const (
+	DefaultRounds = 8
+	MostRounds    = 100
+)
 
 // PromptTexts holds the prompts that were set; nil stands for the default.
 type PromptTexts struct {
