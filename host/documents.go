@@ -93,6 +93,12 @@ type (
 	FileSource = reader.Source
 	// A FileDocument is a passage of a page.
 	FileDocument = reader.Document
+	// A FilePage is the text of a file.
+	FilePage = reader.Page
+	// A FileLeftOut counts the words of a file that a rule leaves out.
+	FileLeftOut = reader.LeftOut
+	// A FileSite knows what is the same on the pages of a site.
+	FileSite = reader.Site
 )
 
 // FileIndexSettings are the settings of an index that is made for documents of files.
@@ -132,11 +138,17 @@ func (h *Host) openFiles(c config.Config, o Options) *reader.Reader {
 // CanReadFile reports whether the name of a file says a format that can be read.
 func CanReadFile(name string) bool { return reader.CanRead(name) }
 
+// IsPage reports whether the name of a file says a page of the web.
+func IsPage(name string) bool { return reader.IsPage(name) }
+
 // IsArchive reports whether the name of a file says an archive whose files can be read.
 func IsArchive(name string) bool { return reader.IsArchive(name) }
 
 // FileExtensions lists the extensions of the names of files that can be read, sorted.
 func FileExtensions() []string { return reader.Extensions() }
+
+// ErrEmptyFile is what a file without text gives.
+var ErrEmptyFile = reader.ErrEmpty
 
 // EachFile calls f for each file of a file, folder or archive, see reader.EachFile.
 var EachFile = reader.EachFile

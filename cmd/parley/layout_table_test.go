@@ -137,7 +137,7 @@ var layout = []row{
 	{layerTechnology, "~mcp", "~apierr ~apierr/chaterr ~apierr/indexerr ~apierr/searcherr ~auth ~chat ~rawjson ~search ~search/text", "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk"},
 	{layerTechnology, "~metrics", "", "github.com/prometheus"},
 	{layerTechnology, "~plugin", "abi abi/answer abi/event abi/manifest abi/metric abi/response ~apierr ~chat ~chat/workspace ~contain ~outbound ~rawjson ~wasm", "golang.org/x/mod/semver"},
-	{layerTechnology, "~reader", "~reader/pdf ~search/passage", "github.com/gogs/chardet github.com/pelletier/go-toml/v2 github.com/yuin/goldmark go.yaml.in/yaml/v3 golang.org/x/net/html golang.org/x/text/encoding"},
+	{layerTechnology, "~reader", "~reader/pdf ~search/passage", "github.com/gogs/chardet github.com/pelletier/go-toml/v2 github.com/xuri/excelize/v2 github.com/yuin/goldmark go.yaml.in/yaml/v3 golang.org/x/net/html golang.org/x/text/encoding"},
 	{layerTechnology, "~reader/pdf", "~wasm", "github.com/klippa-app/go-pdfium"},
 	{layerTechnology, "~registry", "", "github.com/opencontainers oras.land/oras-go/v2"},
 	{layerTechnology, "~dbfolder", "~system", "github.com/dustin/go-humanize"},

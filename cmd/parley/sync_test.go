@@ -90,7 +90,7 @@ func TestImportFiles(t *testing.T) {
 	stored(4)
 	remove("milk.txt")
 	write("cream.txt", "Milk is white.")
-	sync("a rename", documents.SyncReport{Files: 3, New: 1, Gone: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
+	sync("a rename", documents.SyncReport{Files: 3, New: 1, Gone: 1, Moved: 1, Same: 2, Passages: 4, Sent: 1, Deleted: 1})
 	sync("kept without prune", documents.SyncReport{Files: 2, Same: 2, Passages: 3}, "--exclude", "cream.txt", "--prune=false")
 	stored(4)
 
@@ -100,7 +100,6 @@ func TestImportFiles(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, want string }{
 		{"--include none.md", "nothing is deleted"},
-		{"--include cream.txt", "pass --force"},
 		{"--split lines", "want passages or whole"},
 		{"--include [a", "syntax error in pattern"},
 	} {
@@ -111,6 +110,26 @@ func TestImportFiles(t *testing.T) {
 		}
 	}
 	stored(4)
+	sync("over half gone", documents.SyncReport{Files: 1, Kept: 2, Same: 1, Passages: 1}, "--include", "cream.txt")
+	stored(4)
+	for _, name := range []string{"tea.md", "cream.txt"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "new-"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("cocoa.md", "# Cocoa\nNew.")
+	sync("most were renamed", documents.SyncReport{Files: 4, New: 3, Gone: 2, Moved: 2, Same: 1, Passages: 5, Sent: 4, Deleted: 3})
+	stored(5)
+	write("cocoa.md", "\n")
+	sync("a file was emptied", documents.SyncReport{Files: 3, Changed: 1, Same: 3, Passages: 4, Deleted: 1})
+	stored(4)
+	for _, name := range []string{"tea.md", "cream.txt"} {
+		if err := os.Rename(filepath.Join(dir, "new-"+name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove("cocoa.md")
+	sync("renamed back", documents.SyncReport{Files: 3, New: 2, Gone: 2, Moved: 2, Same: 1, Passages: 4, Sent: 3, Deleted: 3})
 	sync("forced", documents.SyncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
 	stored(1)
 }

@@ -79,7 +79,7 @@ func encodingOf(data []byte, declared string) (name string, e encoding.Encoding)
 		name, _ := htmlindex.Name(e)
 		return name, e
 	}
-	if bad == 0 || valid >= 4*bad {
+	if bad == 0 || valid >= 2*bad {
 		return "utf-8", unicode.UTF8
 	}
 	return detect(data)
@@ -92,7 +92,7 @@ func isBelieved(e encoding.Encoding, valid, bad int) bool {
 	name, _ := htmlindex.Name(e)
 	switch {
 	case name == "utf-8":
-		return bad == 0 || valid >= 4*bad
+		return bad == 0 || valid >= 2*bad
 	case strings.HasPrefix(name, "utf-16"), name == "replacement", name == "x-user-defined":
 		return false
 	case strings.HasPrefix(name, "windows-"), strings.HasPrefix(name, "iso-8859-"), strings.HasPrefix(name, "koi8-"), name == "macintosh":
@@ -110,15 +110,14 @@ func wideOf(data []byte) (string, encoding.Encoding) {
 			zeros[i&1]++
 		}
 	}
-	units := len(head) / 2
-	switch {
-	case units < 2:
-	case zeros[1]*10 >= units && zeros[0]*20 < zeros[1]:
-		return "utf-16le", utf16LE
-	case zeros[0]*10 >= units && zeros[1]*20 < zeros[0]:
-		return "utf-16be", utf16BE
+	name, e, most, least := "utf-16le", utf16LE, zeros[1], zeros[0]
+	if zeros[0] > zeros[1] {
+		name, e, most, least = "utf-16be", utf16BE, zeros[0], zeros[1]
 	}
-	return "", nil
+	if most < 2 || most*7 < len(head) || least*20 > most || !isTextIn(e, head) {
+		return "", nil
+	}
+	return name, e
 }
 
 // countUTF8 counts the characters of UTF-8 that have more than a byte, and the places where none is.
@@ -177,11 +176,13 @@ func detect(data []byte) (string, encoding.Encoding) {
 	return "windows-1252", e
 }
 
-// isTextIn reports whether all bytes are characters of an encoding, and none a control character of those that
-// no text has.
+// isTextIn reports whether all bytes are characters of an encoding, and none a control character that no text
+// has.
 func isTextIn(e encoding.Encoding, data []byte) bool {
 	text, err := e.NewDecoder().Bytes(data)
-	return err == nil && bytes.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || r >= 0x7f && r < 0xa0 }) < 0
+	return err == nil && bytes.IndexFunc(text, func(r rune) bool {
+		return r == utf8.RuneError || r >= 0x7f && r < 0xa0 || r < ' ' && !isSpace(byte(r)) && r != '\f' && r != 0x1b
+	}) < 0
 }
 
 // declaredXML is the encoding that XML says it has; empty: it says none.

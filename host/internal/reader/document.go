@@ -86,16 +86,45 @@ func hash(n int, parts ...string) string {
 func (s *Source) PagePrefix(path string) string { return hash(20, s.Name, path) + "-" }
 
 // Read reads a file and cuts it into documents, at least one.
-func (s *Source) Read(ctx context.Context, r *Reader, path, name string, data []byte) ([]Document, error) {
+func (s *Source) Read(ctx context.Context, r *Reader, path, name string, data []byte) (*Page, []Document, error) {
 	page, err := r.Read(ctx, name, data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs, err := s.Documents(path, page)
 	if err == nil && len(docs) == 0 {
 		err = ErrEmpty
 	}
-	return docs, err
+	return page, docs, err
+}
+
+// AreMoved reports whether documents are those of a file that was at from, but for its path: hashOf says
+// which hash one had there by what its id ends with behind [Source.PagePrefix].
+func (s *Source) AreMoved(docs []Document, from string, hashOf func(idEnd string) string) bool {
+	prefix := s.PagePrefix(from)
+	for _, d := range docs {
+		if titleOf(d.Path) == d.Title {
+			d.Title = titleOf(from)
+			d.Lvl0 = d.Title
+		}
+		end := d.ID[len(prefix):]
+		d.Path = from
+		if d.URL != "" {
+			d.URL = s.urlOf(from)
+		}
+		if hash, err := d.hash(); err != nil || hash != hashOf(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// hash is the hash of all members but the id.
+func (d *Document) hash() (string, error) {
+	body := *d
+	body.ID, body.ContentHash = "", ""
+	b, err := json.Marshal(body)
+	return hash(16, string(b)), err
 }
 
 // Documents cuts a page into documents. The id of one depends on its source, path, headings and its
@@ -136,13 +165,10 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1], part.Anchor)
 			}
 		}
-		body := d
-		body.ID = ""
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if d.ContentHash, err = d.hash(); err != nil {
 			return nil, fmt.Errorf("write document of %s: %w", path, err) // front matter with what JSON lacks
 		}
-		d.ContentHash = hash(16, string(b))
 		docs = append(docs, d)
 	}
 	return docs, nil

@@ -89,6 +89,8 @@ type File struct {
 	Changed time.Time
 	// Read returns the contents, at most MaxFile bytes; more is an error.
 	Read func() ([]byte, error)
+	// Folder reports that it is a folder whose files cannot be listed: Read says why.
+	Folder bool
 }
 
 // EachFile calls f for each file of name, which is a file, a folder, or an archive (.zip, .tar.gz, .tgz),
@@ -149,18 +151,19 @@ func isDotFile(name string) bool { return strings.HasPrefix(path.Base(name), "."
 
 func eachOfFolder(ctx context.Context, root string, s *Selection, f func(File) error) error {
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
+		rel, relErr := filepath.Rel(root, name)
 		rel = filepath.ToSlash(rel)
-		if rel == "." {
+		switch {
+		case relErr != nil:
+			return relErr
+		case err != nil && rel == ".":
+			return err
+		case err != nil && !isDotFile(rel):
+			return f(File{Path: rel, Folder: true, Read: func() ([]byte, error) { return nil, err }})
+		case err != nil || rel == ".":
 			return nil
 		}
 		if isDotFile(rel) {

@@ -11,7 +11,7 @@ import (
 func readPage(t *testing.T, data string) []reader.Document {
 	t.Helper()
 	s := reader.Source{Name: "site", BaseURL: "https://example.org", FileURLs: true}
-	docs, err := s.Read(t.Context(), &reader.Reader{}, "p.html", "p.html", []byte(data))
+	_, docs, err := s.Read(t.Context(), &reader.Reader{}, "p.html", "p.html", []byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}

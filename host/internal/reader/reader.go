@@ -65,30 +65,72 @@ var errTooLong = fmt.Errorf("its text has more than %d bytes: split it into seve
 // A readFunc reads a page out of a file.
 type readFunc func(ctx context.Context, r *Reader, data []byte) (*Page, error)
 
-// formats are the formats by file name extension.
-var formats = map[string]struct {
+// A format is what files are read as.
+type format struct {
 	kind string
 	read readFunc
-}{
-	".md":       {"md", readMarkdown},
-	".markdown": {"md", readMarkdown},
-	".mdx":      {"md", readMDX},
-	".txt":      {"txt", readText},
-	".text":     {"txt", readText},
-	".rst":      {"rst", readRST},
-	".adoc":     {"adoc", readAsciiDoc},
-	".asciidoc": {"adoc", readAsciiDoc},
-	".html":     {"html", readHTML},
-	".htm":      {"html", readHTML},
-	".xhtml":    {"html", readHTML},
-	".docx":     {"docx", readDOCX},
-	".epub":     {"epub", readEPUB},
-	".pdf":      {"pdf", readPDF},
+}
+
+// formats are the formats by file name extension.
+var formats = func() map[string]format {
+	all := map[string]format{
+		".md":       {"md", readMarkdown},
+		".markdown": {"md", readMarkdown},
+		".mdx":      {"md", readMDX},
+		".txt":      {"txt", readText},
+		".text":     {"txt", readText},
+		".rst":      {"rst", readRST},
+		".adoc":     {"adoc", readAsciiDoc},
+		".asciidoc": {"adoc", readAsciiDoc},
+		".html":     {"html", readHTML},
+		".htm":      {"html", readHTML},
+		".xhtml":    {"html", readHTML},
+		".docx":     {"docx", readDOCX},
+		".docm":     {"docx", readDOCX},
+		".dotx":     {"docx", readDOCX},
+		".pptx":     {"pptx", readPPTX},
+		".pptm":     {"pptx", readPPTX},
+		".ppsx":     {"pptx", readPPTX},
+		".xlsx":     {"xlsx", readXLSX},
+		".xlsm":     {"xlsx", readXLSX},
+		".odt":      {"odt", readODF},
+		".ott":      {"odt", readODF},
+		".ods":      {"ods", readODF},
+		".odp":      {"odp", readODF},
+		".rtf":      {"rtf", readRTF},
+		".epub":     {"epub", readEPUB},
+		".pdf":      {"pdf", readPDF},
+		".ipynb":    {"ipynb", readNotebook},
+		".csv":      {"csv", readCSV},
+		".tsv":      {"csv", readCSV},
+		".json":     {"json", readJSON},
+		".ndjson":   {"json", readNDJSON},
+		".jsonl":    {"json", readNDJSON},
+		".srt":      {"srt", readSubtitles},
+		".vtt":      {"srt", readSubtitles},
+	}
+	for ext, language := range languages {
+		all[ext] = format{"code", readCode(language)}
+	}
+	return all
+}()
+
+// formatOf is the format that the name of a file says. Mail is read by what reads its attachments.
+func formatOf(name string) (format, bool) {
+	switch ext := extensionOf(name); ext {
+	case ".eml":
+		return format{"eml", readMail}, true
+	case ".mbox":
+		return format{"mbox", readMbox}, true
+	default:
+		f, ok := formats[ext]
+		return f, ok
+	}
 }
 
 // Extensions lists the extensions of file names that can be read, sorted.
 func Extensions() []string {
-	list := make([]string, 0, len(formats))
+	list := []string{".eml", ".mbox"}
 	for ext := range formats {
 		list = append(list, ext)
 	}
@@ -98,9 +140,12 @@ func Extensions() []string {
 
 // CanRead reports whether the name of a file says a format that can be read.
 func CanRead(name string) bool {
-	_, ok := formats[extensionOf(name)]
+	_, ok := formatOf(name)
 	return ok
 }
+
+// IsPage reports whether the name of a file says a page of the web.
+func IsPage(name string) bool { return formats[extensionOf(name)].kind == "html" }
 
 func extensionOf(name string) string { return strings.ToLower(path.Ext(name)) }
 
@@ -112,7 +157,7 @@ type Reader struct {
 
 // Read reads a file; name is its path, with slashes.
 func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, err error) {
-	f, ok := formats[extensionOf(name)]
+	f, ok := formatOf(name)
 	if !ok {
 		return nil, fmt.Errorf("the name %q says no format that can be read: want one of %s", path.Base(name), strings.Join(Extensions(), " "))
 	}

@@ -533,7 +533,7 @@ func TestReadPDFParts(t *testing.T) {
 	objects = append(objects, "<</Type/Outlines/First 11 0 R/Last 12 0 R>>",
 		"<</Title(Ebb)/Parent 10 0 R/Dest[4 0 R/Fit]/Next 12 0 R/First 11 0 R>>", "<</Title(Flow)/Parent 10 0 R/Dest[5 0 R/Fit]/Next 11 0 R>>",
 		"<</Type/Annot/Subtype/Widget/FT/Tx/T(animal)/V(marmot)/Rect[10 10 90 30]>>", "<</Type/Annot/Subtype/Text/Contents(Mind the rocks.)/Rect[10 40 90 60]>>")
-	docs, err := (&reader.Source{Name: "s"}).Read(t.Context(), &reader.Reader{PDF: openPDF(t)}, "t.pdf", "t.pdf", pdfOfObjects(objects...))
+	_, docs, err := (&reader.Source{Name: "s"}).Read(t.Context(), &reader.Reader{PDF: openPDF(t)}, "t.pdf", "t.pdf", pdfOfObjects(objects...))
 	if err != nil {
 		t.Fatal(err)
 	}

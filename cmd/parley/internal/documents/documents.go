@@ -42,7 +42,9 @@ func documentsImportCommand() *cobra.Command {
 		Long: "PATH is a file of documents (JSON, NDJSON, CSV; - is the standard input), or files to be read: a file, a\n" +
 			"folder, or an archive (.zip, .tar.gz). Of files, each becomes passages of up to 1,500 bytes under their headings;\n" +
 			"formats: " + strings.Join(host.FileExtensions(), " ") + ".\n\n" +
-			"Run again with the same source, only what changed is sent, and what no longer exists is deleted.\n" +
+			"Run again with the same source, only what changed is sent, and what no longer exists is deleted: where\n" +
+			"that is over half of the files, with --force only. What is read and what is left out of each file is\n" +
+			"said with --dry-run --report, and --explain prints the passages.\n" +
 			"The exit status is 0 where all succeeded.",
 		Example: "  parley documents import ~/notes --index notes\n" +
 			"  parley documents import site/ --index docs --base-url https://docs.example.org --watch\n" +
@@ -50,7 +52,7 @@ func documentsImportCommand() *cobra.Command {
 			"  parley documents import rows.csv --index rows --csv-delimiter ';' --url https://search.example.org",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.Index == "" {
+			if in.Index == "" && !files.explain {
 				return cli.UsageError{Err: fmt.Errorf("--index is missing: name the index that the documents go to")}
 			}
 			n, err := humanize.ParseBytes(size)
@@ -107,6 +109,10 @@ func documentsImportCommand() *cobra.Command {
 			var end func() error
 			files.Reader, end = host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
 			defer func() { _ = end() }()
+			if files.explain {
+				files.dryRun = true
+				return files.explainAll(cmd.Context(), args, cmd.OutOrStdout())
+			}
 			if watch {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -130,6 +136,8 @@ func documentsImportCommand() *cobra.Command {
 	f.BoolVar(&files.Prune, "prune", false, "of files: delete what the index has of files that are gone (default: for one folder)")
 	f.BoolVar(&files.Force, "force", false, "of files: prune also where over half of the files are gone")
 	f.BoolVar(&in.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&files.report, "report", false, "of files: say what was read of each one, and what was left out by which rule")
+	f.BoolVar(&files.explain, "explain", false, "of files: print the passages that they become, and do nothing")
 	f.BoolVar(&in.json, "json", false, "print the result as JSON")
 	f.BoolVar(&watch, "watch", false, "of files: go on, and import what changes, until interrupted")
 	return cli.ClientFlags(cmd, "documents.*, tasks.get and, for files, indexes.get and settings.update")
@@ -149,6 +157,9 @@ func refuseFlags(cmd *cobra.Command, what, name string) (err error) {
 // areFiles reports whether args are files to be read, and not one of documents.
 func areFiles(args []string, format string) bool {
 	if format != "" || args[0] == "-" {
+		return false
+	}
+	if _, err := FormatOf("", args[0]); err == nil && len(args) == 1 {
 		return false
 	}
 	return len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) || host.IsArchive(args[0])

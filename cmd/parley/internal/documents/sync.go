@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,7 +30,12 @@ type Synchronizer struct {
 	Force       bool // also where that is over half of them
 	Reader      *host.FileReader
 
+	explain bool // print the passages of each file, and do nothing
+	report  bool // print what was read of each file
+
 	stored map[string]*storedPage // by path
+	lost   map[string]bool        // paths that are stored and have no file, of which some may have moved
+	closed []string               // folders that cannot be listed
 	Report SyncReport
 	topic  string   // what a question may be about
 	headed bool     // topic is a heading that was read, and its page
@@ -42,12 +48,26 @@ type SyncReport struct {
 	Changed  int       `json:"changed"`
 	New      int       `json:"new"`
 	Gone     int       `json:"gone"`
+	Moved    int       `json:"moved"` // of those that are gone and new: their text is the same
+	Kept     int       `json:"kept"`  // of those that are gone: deleted with --force
 	Same     int       `json:"same"`
 	Passages int       `json:"passages"` // of all files
 	Sent     int       `json:"sent"`     // passages
 	Deleted  int       `json:"deleted"`  // passages
 	Bytes    int64     `json:"bytes"`
 	Skipped  []skipped `json:"skipped"`
+	// Read is what was read of each file, where it was asked for.
+	Read []readFile `json:"read,omitempty"`
+}
+
+// A readFile says what was read of a file.
+type readFile struct {
+	Path     string             `json:"path"`
+	Passages int                `json:"passages"`
+	Kind     string             `json:"kind"`
+	Encoding string             `json:"encoding,omitempty"`
+	Lang     string             `json:"lang,omitempty"`
+	LeftOut  []host.FileLeftOut `json:"leftOut,omitempty"`
 }
 
 // A skipped file is one that could not be read.
@@ -64,7 +84,7 @@ func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) e
 	if err := s.readStored(ctx); err != nil {
 		return err
 	}
-	gone, total, err := s.listGone(ctx, names)
+	total, err := s.look(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -79,17 +99,16 @@ func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) e
 				return nil
 			}
 			seen[path] = true
-			return s.file(ctx, path, f)
+			return s.file(ctx, path, f, out)
 		})
 		if err != nil {
 			return fmt.Errorf("import %s: %w", name, err)
 		}
 	}
 	s.Bar.End()
-	if len(gone) > 0 && s.Report.Files == 0 {
-		return s.nothingRead()
+	if err := s.noteGone(); err != nil {
+		return err
 	}
-	s.noteGone(gone)
 	if s.dryRun {
 		return s.tell(out)
 	}
@@ -141,8 +160,8 @@ func (s *Synchronizer) skip(path, reason string) {
 }
 
 // file sends what changed of one file.
-func (s *Synchronizer) file(ctx context.Context, path string, f host.File) error {
-	if !host.CanReadFile(f.Path) {
+func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out io.Writer) error {
+	if !f.Folder && !host.CanReadFile(f.Path) {
 		s.skip(path, "no format that can be read")
 		return nil
 	}
@@ -151,19 +170,34 @@ func (s *Synchronizer) file(ctx context.Context, path string, f host.File) error
 		s.skip(path, err.Error())
 		return nil
 	}
-	docs, err := s.Source.Read(ctx, s.Reader, path, f.Path, data)
+	page, docs, err := s.Source.Read(ctx, s.Reader, path, f.Path, data)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	there := s.stored[path]
+	hashes := there.hashes()
 	if err != nil {
 		s.skip(path, err.Error())
+		if errors.Is(err, host.ErrEmptyFile) && there != nil { // it was emptied
+			s.Report.Changed++
+			for id := range hashes {
+				s.gone = append(s.gone, id)
+			}
+		}
 		return nil
 	}
 	s.Report.Files++
 	s.noteTopic(docs)
 	s.Report.Passages += len(docs)
-	there := s.stored[path]
-	hashes := there.hashes()
+	if s.report {
+		s.Report.Read = append(s.Report.Read, readFile{path, len(docs), page.Kind, page.Encoding, page.Lang, page.LeftOut})
+	}
+	if s.explain {
+		return explain(out, page, docs)
+	}
+	if there == nil {
+		s.noteMoved(docs)
+	}
 	changed := false
 	for i := range docs {
 		d := &docs[i]
@@ -233,6 +267,11 @@ func (s *Synchronizer) tell(out io.Writer) error {
 	if s.json {
 		return json.NewEncoder(out).Encode(s.Report)
 	}
+	for _, f := range s.Report.Read {
+		if _, err := fmt.Fprintln(out, f.line()); err != nil {
+			return err
+		}
+	}
 	for _, x := range s.Report.Skipped {
 		if _, err := fmt.Fprintf(out, "skipped %s: %s\n", x.Path, x.Reason); err != nil {
 			return err
@@ -243,8 +282,17 @@ func (s *Synchronizer) tell(out io.Writer) error {
 	if s.dryRun {
 		would = "would be: "
 	}
-	_, err := fmt.Fprintf(out, "%s%d changed, %d new, %d gone, %d the same (files); %d passages, %s, %d sent, %d deleted; index %s\n",
-		would, r.Changed, r.New, r.Gone, r.Same, r.Passages, humanize.IBytes(uint64(r.Bytes)), r.Sent, r.Deleted, s.Index)
+	if r.Kept > 0 {
+		if _, err := fmt.Fprintf(out, "%d of the %d files that the index has of source %q are gone: their passages are kept; pass --force to delete them\n", r.Kept, len(s.stored), s.Source.Name); err != nil {
+			return err
+		}
+	}
+	moved := ""
+	if r.Moved > 0 {
+		moved = fmt.Sprintf(" (%d moved)", r.Moved)
+	}
+	_, err := fmt.Fprintf(out, "%s%d changed, %d new, %d gone%s, %d the same (files); %d passages, %s, %d sent, %d deleted; index %s\n",
+		would, r.Changed, r.New, r.Gone, moved, r.Same, r.Passages, humanize.IBytes(uint64(r.Bytes)), r.Sent, r.Deleted, s.Index)
 	return err
 }
 
@@ -289,4 +337,44 @@ func (s *Synchronizer) state(ctx context.Context, names []string) (string, error
 		}
 	}
 	return cmp.Or(b.String(), "none"), nil
+}
+
+// line says in a line what was read of a file.
+func (f *readFile) line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "read %s: %d passages, %s", f.Path, f.Passages, f.Kind)
+	for _, x := range []string{f.Encoding, f.Lang} {
+		if x != "" {
+			b.WriteString(", " + x)
+		}
+	}
+	for i, l := range f.LeftOut {
+		if i == 0 {
+			b.WriteString("; left out: ")
+		} else {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s (%d words)", l.Rule, l.Words)
+	}
+	return b.String()
+}
+
+// explain prints the passages of a file as a model sees them.
+func explain(out io.Writer, page *host.FilePage, docs []host.FileDocument) error {
+	for i := range docs {
+		d := &docs[i]
+		place := d.Path
+		switch {
+		case d.Page > 0:
+			place += fmt.Sprintf(", page %d", d.Page)
+		case d.Line > 0:
+			place += fmt.Sprintf(", line %d", d.Line)
+		}
+		if _, err := fmt.Fprintf(out, "--- %d of %d: %s (%s)\n%s\n\n", i+1, len(docs), strings.Join(append([]string{d.Title}, d.Headings...), " > "), place, d.Text); err != nil {
+			return err
+		}
+	}
+	f := readFile{docs[0].Path, len(docs), page.Kind, page.Encoding, page.Lang, page.LeftOut}
+	_, err := fmt.Fprintln(out, f.line())
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -147,54 +148,103 @@ func (s *Synchronizer) settle(ctx context.Context) error {
 	}
 }
 
-// listGone looks at which files there are, before any is read: it returns the paths that the index has of
-// the source and that are gone and to be pruned, and how many bytes the files have.
-func (s *Synchronizer) listGone(ctx context.Context, names []string) (gone []string, total int64, err error) {
-	there := map[string]bool{}
-	readable := 0
+// look looks at which files there are, before any is read: it notes which ones the index has and are not there,
+// and what is the same on pages of a site, and returns how many bytes the files have.
+func (s *Synchronizer) look(ctx context.Context, names []string) (total int64, err error) {
+	there, site := map[string]bool{}, &host.FileSite{}
+	s.lost, s.closed = map[string]bool{}, nil
 	for _, name := range names {
 		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
 			total += f.Size
-			there[s.pathOf(name, f, len(names))] = true
-			if host.CanReadFile(f.Path) {
-				readable++
+			path := s.pathOf(name, f, len(names))
+			there[path] = true
+			if f.Folder {
+				s.closed = append(s.closed, path+"/")
+			}
+			if site != nil && host.IsPage(f.Path) {
+				if data, err := f.Read(); err == nil && !site.Learn(data) {
+					s.Reader, site = &host.FileReader{PDF: s.Reader.PDF, Site: site}, nil
+				}
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("import %s: %w", name, err)
+			return 0, fmt.Errorf("import %s: %w", name, err)
 		}
 	}
-	if !s.Prune {
-		return nil, total, nil
+	if site != nil {
+		s.Reader = &host.FileReader{PDF: s.Reader.PDF, Site: site}
 	}
 	for path := range s.stored {
-		if !there[path] {
-			gone = append(gone, path)
+		if !there[path] && !slices.ContainsFunc(s.closed, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
+			s.lost[path] = true
 		}
 	}
-	slices.Sort(gone)
-	switch {
-	case len(gone) == 0:
-	case readable == 0:
-		return nil, 0, s.nothingRead()
-	case 2*len(gone) > len(s.stored) && !s.Force:
-		return nil, 0, fmt.Errorf("%d of the %d files that the index has of source %q are gone: pass --force to delete their passages, or --prune=false to keep them; nothing was changed", len(gone), len(s.stored), s.Source.Name)
+	return total, nil
+}
+
+// noteMoved notes that a new file is one that is gone from elsewhere, with the same text.
+func (s *Synchronizer) noteMoved(docs []host.FileDocument) {
+	if !s.Prune {
+		return
 	}
-	return gone, total, nil
+	for path := range s.lost {
+		page := s.stored[path]
+		if len(page.documents) != len(docs) || len(page.others) > 0 {
+			continue
+		}
+		hashes := page.hashes()
+		if s.Source.AreMoved(docs, path, func(end string) string { return hashes[page.prefix+end] }) {
+			delete(s.lost, path)
+			s.Report.Moved++
+			s.Report.Gone++
+			for id := range hashes {
+				s.gone = append(s.gone, id)
+			}
+			return
+		}
+	}
 }
 
-// nothingRead is the error where there is no file to be read, and there are some in the index.
-func (s *Synchronizer) nothingRead() error {
-	return fmt.Errorf("no file was read, and the index has %d files of source %q: nothing is deleted; pass --prune=false to say that none is to be", len(s.stored), s.Source.Name)
-}
-
-// noteGone notes the documents of files that are gone, to be deleted.
-func (s *Synchronizer) noteGone(gone []string) {
-	for _, path := range gone {
+// noteGone notes the documents of files that are gone, to be deleted. Where those are over half of all, or
+// nothing was read, it takes --force: a folder may not be mounted.
+func (s *Synchronizer) noteGone() error {
+	if !s.Prune || len(s.lost) == 0 {
+		return nil
+	}
+	if s.Report.Files == 0 {
+		return fmt.Errorf("no file was read, and the index has %d files of source %q: nothing is deleted; pass --prune=false to say that none is to be", len(s.stored), s.Source.Name)
+	}
+	if 2*len(s.lost) > len(s.stored) && !s.Force {
+		s.Report.Kept = len(s.lost)
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.lost)) {
 		s.Report.Gone++
 		for id := range s.stored[path].hashes() {
 			s.gone = append(s.gone, id)
 		}
 	}
+	return nil
+}
+
+// explainAll prints the passages of the files of names. It asks no service.
+func (s *Synchronizer) explainAll(ctx context.Context, names []string, out io.Writer) error {
+	s.Report = SyncReport{Skipped: []skipped{}}
+	if _, err := s.look(ctx, names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
+			return s.file(ctx, s.pathOf(name, f, len(names)), f, out)
+		}); err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	for _, x := range s.Report.Skipped {
+		if _, err := fmt.Fprintf(out, "skipped %s: %s\n", x.Path, x.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
 }

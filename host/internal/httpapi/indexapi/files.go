@@ -304,7 +304,7 @@ func (in *fileIntake) readFile(ctx context.Context, path string, data []byte, w 
 		in.skip(path, "another file has the same path")
 		return nil
 	}
-	docs, err := in.source.Read(ctx, in.server.Files, path, path, data)
+	_, docs, err := in.source.Read(ctx, in.server.Files, path, path, data)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

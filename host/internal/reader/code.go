@@ -1,0 +1,115 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// languages are the languages of source code, configuration and markup by file name extension, as fences call
+// them.
+var languages = map[string]string{
+	".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp", ".css": "css", ".dart": "dart", ".ex": "elixir", ".exs": "elixir", ".erl": "erlang", ".go": "go",
+	".gradle": "groovy", ".groovy": "groovy", ".hs": "haskell", ".java": "java", ".js": "javascript", ".jsx": "jsx", ".kt": "kotlin", ".lua": "lua", ".m": "objectivec", ".mjs": "javascript",
+	".ml": "ocaml", ".php": "php", ".pl": "perl", ".ps1": "powershell", ".py": "python", ".r": "r", ".rb": "ruby", ".rs": "rust", ".scala": "scala", ".scss": "scss", ".sh": "sh", ".bash": "sh",
+	".sql": "sql", ".svelte": "svelte", ".swift": "swift", ".ts": "typescript", ".tsx": "tsx", ".vue": "vue", ".zig": "zig", ".proto": "protobuf", ".graphql": "graphql", ".tf": "hcl",
+	".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".ini": "ini", ".cfg": "ini", ".conf": "", ".properties": "properties", ".env": "sh", ".xml": "xml", ".tex": "tex", ".bib": "bibtex",
+	".diff": "diff", ".patch": "diff", ".log": "", ".service": "ini", ".cmake": "cmake", ".vb": "vb", ".bat": "bat", ".jsonc": "json", ".json5": "json", ".org": "org",
+}
+
+// readCode returns what reads source code of a language as it is, with the lines that passages begin on.
+func readCode(language string) readFunc {
+	return func(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+		text, encoding, err := decode(data, "")
+		if err != nil {
+			return nil, err
+		}
+		if strings.Count(text, "\x00")*100 > len(text) {
+			return nil, errors.New("it is no text: its bytes are those of a program or of data")
+		}
+		p, w := &Page{Encoding: encoding}, &writer{}
+		w.codeLines(language, text)
+		w.finish(p)
+		return p, nil
+	}
+}
+
+// codeLines writes text as it is, and notes where its lines are.
+func (w *writer) codeLines(language, text string) {
+	text = clean(text)
+	body := strings.TrimLeft(text, "\n")
+	number := 1 + len(text) - len(body)
+	w.block()
+	start := w.b.Len()
+	w.code(language, text)
+	at := start + strings.IndexByte(w.b.String()[start:], '\n') + 1
+	for line := range strings.Lines(strings.TrimRight(body, "\n")) {
+		w.marks = append(w.marks, Mark{At: min(start, at), Line: number})
+		at += len(line)
+		number++
+		start = at
+	}
+}
+
+// readSubtitles reads what is said in SRT and WebVTT files.
+func readSubtitles(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	text, encoding, err := decode(data, "")
+	if err != nil {
+		return nil, err
+	}
+	p, w := &Page{Encoding: encoding}, &writer{}
+	for block := range strings.SplitSeq(text, "\n\n") {
+		said := []string{}
+		timed := strings.Contains(block, "-->")
+		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
+			switch line = strings.TrimSpace(line); {
+			case strings.Contains(line, "-->"):
+				w.leaveOut("times of subtitles", line)
+				if len(said) > 0 { // the number or name of it is before
+					w.leaveOut("numbers of subtitles", strings.Join(said, " "))
+					said = said[:0]
+				}
+			case strings.HasPrefix(line, "WEBVTT"), strings.HasPrefix(line, "STYLE"), strings.HasPrefix(line, "REGION"):
+				w.leaveOut("settings of subtitles", line)
+				if !timed && !strings.HasPrefix(line, "WEBVTT") {
+					w.leaveOut("settings of subtitles", block)
+					block = ""
+				}
+			default:
+				said = append(said, withoutTags(line))
+			}
+			if block == "" {
+				said = nil
+				break
+			}
+		}
+		if len(said) > 0 {
+			w.line()
+			w.b.WriteString(plainLine(clean(strings.Join(said, " "))) + "\n")
+		}
+	}
+	w.finish(p)
+	return p, nil
+}
+
+// withoutTags takes the tags of voices and fonts off a line.
+func withoutTags(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(line, "<")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		tag, after, ok := strings.Cut(rest, ">")
+		if name := strings.TrimLeft(tag, "/"); !ok || name == "" || strings.IndexByte("ibucvrf0123456789l", name[0]) < 0 {
+			b.WriteByte('<')
+			line = rest
+			continue
+		}
+		if voice, ok := strings.CutPrefix(tag, "v "); ok {
+			b.WriteString(voice + ": ")
+		}
+		line = after
+	}
+}

@@ -1,0 +1,213 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// readCSV reads rows below the names of their columns, which are in the first row. What is between columns is
+// the character of those that tables have of which the first row has most.
+func readCSV(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	text, encoding, err := decode(data, "")
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	comma, most := ',', 0
+	for _, c := range ",;\t|" {
+		if n := strings.Count(first, string(c)); n > most {
+			comma, most = c, n
+		}
+	}
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = comma, -1, true
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("read it as CSV: %w", err)
+	}
+	p, w := &Page{Encoding: encoding}, &writer{}
+	w.sheet(rows)
+	w.finish(p)
+	return p, nil
+}
+
+// readNDJSON reads a JSON object a line as rows.
+func readNDJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	text, encoding, err := decode(data, "")
+	if err != nil {
+		return nil, err
+	}
+	p, w := &Page{Encoding: encoding}, &writer{}
+	var records []json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text))
+	for {
+		var record json.RawMessage
+		if err := d.Decode(&record); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read it as a JSON value a line: %w", err)
+		}
+		records = append(records, record)
+	}
+	if !w.objects(records) {
+		w.code("json", text)
+	}
+	w.finish(p)
+	return p, nil
+}
+
+// readJSON reads an array of objects, or an object with one, as rows, and other JSON as it is.
+func readJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	text, encoding, err := decode(data, "")
+	if err != nil {
+		return nil, err
+	}
+	p, w := &Page{Encoding: encoding}, &writer{}
+	var list []json.RawMessage
+	var members map[string]json.RawMessage
+	switch {
+	case json.Unmarshal([]byte(text), &list) == nil && w.objects(list):
+	case json.Unmarshal([]byte(text), &members) == nil && len(members) == 1 && w.onlyMember(members):
+	default:
+		w.codeLines("json", text)
+	}
+	w.finish(p)
+	return p, nil
+}
+
+func (w *writer) onlyMember(members map[string]json.RawMessage) bool {
+	for name, value := range members {
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) != nil || len(list) == 0 || list[0] == nil || bytes.TrimSpace(list[0])[0] != '{' {
+			return false
+		}
+		w.heading(2, clip(name, maxTitle), "")
+		return w.objects(list)
+	}
+	return false
+}
+
+// objects writes JSON objects as the rows of a table, whose columns are their members in the order in which they
+// come. It reports false, and writes nothing, where they are no objects.
+func (w *writer) objects(list []json.RawMessage) bool {
+	if len(list) == 0 {
+		return false
+	}
+	var names []string
+	places := map[string]int{}
+	rows := make([][]string, 0, len(list)+1)
+	rows = append(rows, nil)
+	cells := 0
+	for _, raw := range list {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		if t, err := d.Token(); err != nil || t != json.Delim('{') {
+			return false
+		}
+		row := make([]string, len(names))
+		for d.More() {
+			key, err := d.Token()
+			name, ok := key.(string)
+			var value json.RawMessage
+			if err != nil || !ok || d.Decode(&value) != nil {
+				return false
+			}
+			at, known := places[name]
+			if !known {
+				at = len(names)
+				places[name] = at
+				names = append(names, name)
+			}
+			for len(row) <= at {
+				row = append(row, "")
+			}
+			row[at] = valueText(value)
+		}
+		if cells += len(row) + 1; cells > maxCells || len(names) > maxColumns {
+			return false
+		}
+		rows = append(rows, row)
+	}
+	rows[0] = slices.Clone(names)
+	w.table(rows, 1)
+	return true
+}
+
+// valueText is a JSON value as text: a text as it is, and a list of them behind each other.
+func valueText(raw json.RawMessage) string {
+	var text string
+	var list []string
+	switch {
+	case string(raw) == "null":
+		return ""
+	case json.Unmarshal(raw, &text) == nil:
+		return text
+	case json.Unmarshal(raw, &list) == nil:
+		return strings.Join(list, ", ")
+	}
+	return string(raw)
+}
+
+// readNotebook reads a notebook of Jupyter: its text, code, and what the code printed.
+func readNotebook(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	type lines = json.RawMessage // a text, or a list of its lines
+	var book struct {
+		Cells []struct {
+			Kind    string `json:"cell_type"`
+			Source  lines  `json:"source"`
+			Outputs []struct {
+				Text lines            `json:"text"`
+				Data map[string]lines `json:"data"`
+				Name string           `json:"ename"`
+				Said string           `json:"evalue"`
+			} `json:"outputs"`
+		} `json:"cells"`
+		Metadata struct {
+			Language struct {
+				Name string `json:"name"`
+			} `json:"language_info"`
+		} `json:"metadata"`
+	}
+	text, encoding, err := decode(data, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(text), &book); err != nil {
+		return nil, fmt.Errorf("read it as a notebook: %w", err)
+	}
+	join := func(raw lines) string {
+		var list []string
+		if json.Unmarshal(raw, &list) == nil {
+			return strings.Join(list, "")
+		}
+		return valueText(raw)
+	}
+	p, w := &Page{Encoding: encoding}, &writer{}
+	for _, cell := range book.Cells {
+		switch source := join(cell.Source); cell.Kind {
+		case "markdown":
+			writeMarkdown(w, source, false)
+		case "code":
+			w.code(book.Metadata.Language.Name, source)
+			for _, out := range cell.Outputs {
+				w.code("output", join(out.Text))
+				w.code("output", join(out.Data["text/plain"]))
+				if len(out.Data["text/plain"]) == 0 && len(out.Data["text/html"]) > 0 {
+					w.writeFragment(join(out.Data["text/html"]))
+				}
+				w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
+			}
+		default:
+			w.plain(source)
+			w.block()
+		}
+	}
+	w.finish(p)
+	return p, nil
+}
