@@ -45,6 +45,9 @@ func initCommand() *cobra.Command {
 			if b.exe, err = os.Executable(); err != nil {
 				return err
 			}
+			if isOfGoRun(b.exe) {
+				return errors.New("this is a program of `go run`, which is gone when it has ended: install one by `go install ./cmd/parley`, and run that")
+			}
 			for _, path := range []string{b.dir, b.exe} {
 				if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'%$\\`, r) }) {
 					return cli.UsageError{Err: fmt.Errorf("%q has a space or a sign that a systemd unit would read otherwise: name another folder", path)}
@@ -65,6 +68,12 @@ func initCommand() *cobra.Command {
 	cmd.Flags().StringVar(&b.httpAddr, "http-addr", "127.0.0.1:7700", "address and port to listen on")
 	cmd.Flags().StringVar(&b.publicURL, "public-url", "", "where clients reach the service, such as https://ask.example.org behind a proxy")
 	return cli.JSONFlag(cmd)
+}
+
+// isOfGoRun reports whether exe is a program that `go run` removes.
+func isOfGoRun(exe string) bool {
+	dir := filepath.Dir(exe)
+	return filepath.Base(dir) == "exe" && strings.HasPrefix(filepath.Base(filepath.Dir(filepath.Dir(dir))), "go-build")
 }
 
 // config is the text of config.toml.

@@ -100,6 +100,20 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// TestInitOfGoRun wants no unit for a program that is removed when it ends.
+func TestInitOfGoRun(t *testing.T) {
+	for exe, want := range map[string]bool{
+		filepath.FromSlash("/tmp/go-build3412/b001/exe/parley"):  true,
+		filepath.FromSlash("/tmp/go-build3412/b001/parley.test"): false,
+		filepath.FromSlash("/home/me/go/bin/parley"):             false,
+		filepath.FromSlash("/srv/exe/parley"):                    false,
+	} {
+		if got := isOfGoRun(exe); got != want {
+			t.Errorf("isOfGoRun(%s) = %t, want %t", exe, got, want)
+		}
+	}
+}
+
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)

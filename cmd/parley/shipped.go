@@ -25,11 +25,16 @@ const modulePath = "github.com/parley-search/parley"
 // builds it where `go generate` has put no module of it into the program.
 type shippedPlugin struct {
 	*abi.Manifest
-	dir string // its folder in the sources
+	dir       string // its folder in the sources
+	inProgram bool   // `go generate` made modules of these very sources
 }
 
 // shippedPlugins returns those of a kind, "provider" or "collector", or "*" for all.
 func shippedPlugins(kind string) (plugins []shippedPlugin, err error) {
+	inProgram, err := hasModules()
+	if err != nil {
+		return nil, err
+	}
 	files, err := fs.Glob(parley.Sources, "plugins/"+kind+"/*/manifest.json")
 	if err != nil {
 		return nil, err
@@ -43,9 +48,20 @@ func shippedPlugins(kind string) (plugins []shippedPlugin, err error) {
 		if err := json.Unmarshal(b, m); err != nil {
 			return nil, fmt.Errorf("read manifest %s: %w", name, err)
 		}
-		plugins = append(plugins, shippedPlugin{m, path.Dir(name)})
+		plugins = append(plugins, shippedPlugin{m, path.Dir(name), inProgram})
 	}
 	return plugins, nil
+}
+
+// hasModules reports whether this program has modules in it that `go generate` made of
+// the very sources that it has.
+func hasModules() (bool, error) {
+	made, err := embedded.ReadFile("embedded/sources")
+	if err != nil {
+		return false, nil
+	}
+	sum, err := parley.Sum()
+	return string(made) == sum, err
 }
 
 // carriedPlugins are those that the program runs where no other version is pinned.
@@ -80,12 +96,10 @@ func (p shippedPlugin) module(ctx context.Context, progress io.Writer) ([]byte, 
 	return os.ReadFile(file)
 }
 
-// embedded returns the module that `go generate` made of these very sources and put into
-// this program; nil: none.
+// embedded returns the module that this program has in it; nil: none.
 func (p shippedPlugin) embedded() ([]byte, error) {
-	made, _ := embedded.ReadFile("embedded/sources")
-	if sum, err := parley.Sum(); err != nil || string(made) != sum {
-		return nil, err
+	if !p.inProgram {
+		return nil, nil
 	}
 	if module, err := embedded.ReadFile("embedded/" + p.file()); err == nil {
 		return module, nil
