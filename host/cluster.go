@@ -148,7 +148,7 @@ func CreateCluster(ctx context.Context, c config.Config, replicas int, version s
 	if err := log.Check(ctx); err != nil {
 		return err
 	}
-	end, err := log.End(ctx)
+	_, end, err := log.End(ctx)
 	if err == nil && end == 0 {
 		_, err = cluster.Found(ctx, log, key, version)
 	}

@@ -257,12 +257,15 @@ func wantedSnapshot(ctx context.Context, log *jetstream.Log, p cluster.Position)
 	if p.Seq > 0 && p.Seq+1 >= state.First || p.Log > 0 && p.Seq == 0 { // behind a reset it is the first
 		return nil, nil
 	}
+	if state.Last == 0 {
+		return nil, nil
+	}
 	id, err := log.ID(ctx)
-	if err != nil || id == 0 || p.Log != 0 && p.Log != id { // the node halts, and says so
+	if err != nil || p.Log != 0 && id != 0 && p.Log != id { // the node halts, and says so
 		return nil, err
 	}
-	list, err := log.Snapshots(ctx, id)
-	if err != nil || len(list) == 0 {
+	list, err := log.Snapshots(ctx, cmp.Or(id, p.Log))
+	if err != nil || len(list) == 0 || list[0].Seq <= p.Seq {
 		return nil, err
 	}
 	return &list[0], nil
@@ -301,53 +304,29 @@ func JoinCluster(ctx context.Context, c config.Config, replace bool) (*Joined, e
 		return nil, err
 	}
 	defer log.Close()
-	id, err := log.ID(ctx)
+	newest, err := newestSnapshot(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	if id == 0 {
-		return nil, errors.New("the cluster's log is empty: its first node begins it, see `parley serve`; a log that was lost is started again by `parley cluster reset`")
-	}
+	id := newest.Log
 	if p.Log != 0 && p.Log != id && !replace {
 		return nil, fmt.Errorf("this data directory is of log %016x, the cluster has %016x: with --replace what is here is lost", p.Log, id)
 	}
-	list, err := log.Snapshots(ctx, id)
-	if err != nil {
+	if p.Log == id && p.Seq >= newest.Seq {
+		return nil, fmt.Errorf("this node has message %d, the newest snapshot only %d: start it", p.Seq, newest.Seq)
+	}
+	if p, err = restoreFrom(ctx, log, *newest, c.DBPath); err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, errors.New("the cluster keeps no snapshot yet: one of its nodes makes it within --cluster-snapshot-every")
-	}
-	if p.Log == id && p.Seq >= list[0].Seq {
-		return nil, fmt.Errorf("this node has message %d, the newest snapshot only %d: start it", p.Seq, list[0].Seq)
-	}
-	if p, err = restoreFrom(ctx, log, list[0], c.DBPath); err != nil {
-		return nil, err
-	}
-	return &Joined{fmt.Sprintf("%016x", p.Log), p.Seq, list[0].Bytes}, nil
+	return &Joined{fmt.Sprintf("%016x", p.Log), p.Seq, newest.Bytes}, nil
 }
 
 // ResetCluster makes what the node with the data directory c.DBPath has the begin
 // of a new log, for a stream that was lost or that its nodes disagree about. No
 // host runs there, and the stream has to be empty.
 func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
-	log, key, err := openLog(c, nil, nil)
-	if err != nil {
+	if err := emptyLog(ctx, c); err != nil {
 		return nil, err
-	}
-	defer log.Close()
-	state, err := log.State(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if state.Last == 1 {
-		if err := remakeFounded(ctx, log, key); err != nil {
-			return nil, err
-		}
-		state.Last = 0
-	}
-	if state.Last > 0 {
-		return nil, fmt.Errorf("the cluster's stream has had %d messages: a new log begins in an empty one: end all nodes, delete the stream by NATS' own command, make it again by `parley cluster create`", state.Last)
 	}
 	db, err := store.OpenShared(c.DBPath)
 	if err != nil {
@@ -362,6 +341,41 @@ func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
 		return nil, err
 	}
 	return &Joined{Log: fmt.Sprintf("%016x", id), Message: p.Seq}, nil
+}
+
+// emptyLog makes sure that the stream of the cluster that c names is empty, for a log that
+// begins with what a node has.
+func emptyLog(ctx context.Context, c config.Config) error {
+	log, key, err := openLog(c, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	state, err := log.State(ctx)
+	switch {
+	case err != nil || state.Last == 0:
+		return err
+	case state.Last == 1:
+		return remakeFounded(ctx, log, key)
+	}
+	return fmt.Errorf("the cluster's stream has had %d messages: a new log begins in an empty one: end all nodes, delete the stream by NATS' own command, make it again by `parley cluster create`", state.Last)
+}
+
+// newestSnapshot returns the newest one of the cluster's log. Where the stream was purged of
+// all messages, that of the snapshots themselves says which log it was.
+func newestSnapshot(ctx context.Context, log *jetstream.Log) (*jetstream.Snapshot, error) {
+	id, err := log.ID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := log.Snapshots(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errors.New("the cluster keeps no snapshot yet: `parley cluster snapshot` has its leader make one now")
+	}
+	return &list[0], nil
 }
 
 // remakeFounded makes the stream again where it has what `parley cluster create` begins a log

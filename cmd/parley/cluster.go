@@ -20,7 +20,7 @@ func clusterCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterSnapshotCommand(), clusterResignCommand(), clusterUpgradeCommand(), clusterJoinCommand(), clusterResetCommand())
+	cmd.AddCommand(clusterCreateCommand(), clusterStatusCommand(), clusterSnapshotCommand(), clusterResignCommand(), clusterUpgradeCommand(), clusterJoinCommand(), clusterResetCommand(), clusterBackupCommand(), clusterRestoreCommand())
 	return cmd
 }
 
@@ -118,7 +118,12 @@ func nodeDataOptions() []string { return append(host.ClusterOptions(), "db-path"
 
 // loadCluster reads which cluster is meant, and the data directory.
 func loadCluster(cmd *cobra.Command) (host.Config, error) {
-	c, err := cli.LoadOnly(cmd, nodeDataOptions())
+	return loadNamedCluster(cmd, nodeDataOptions())
+}
+
+// loadNamedCluster reads which cluster is meant, and the options called names.
+func loadNamedCluster(cmd *cobra.Command, names []string) (host.Config, error) {
+	c, err := cli.LoadOnly(cmd, names)
 	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
 		err = cli.UsageError{Err: errors.New("--cluster-name and --cluster-nats say which cluster: give both")}
 	}

@@ -24,7 +24,7 @@ import (
 // names returns what a node has of a kind of things.
 func (s *storm) names(node int, kind string) map[string]bool {
 	s.t.Helper()
-	path := map[string]string{"document": "/indexes/c/documents?fields=id&", "key": "/keys?", "workspace": "/chats?"}[kind]
+	path := map[string]string{"document": "/indexes/c/documents?fields=id&", "key": "/keys?", "workspace": "/chats?", "index": "/indexes?"}[kind]
 	out := map[string]bool{}
 	for {
 		status, b, err := s.call(node, "GET", fmt.Sprintf("%slimit=1000&offset=%d", path, len(out)), "")
@@ -44,7 +44,7 @@ func (s *storm) names(node int, kind string) map[string]bool {
 			if r.ID != nil {
 				r.UID = strconv.Itoa(*r.ID)
 			}
-			out[strings.TrimPrefix(r.UID, "w")] = true
+			out[strings.TrimLeft(r.UID, "wx")] = true
 		}
 	}
 }
@@ -112,6 +112,7 @@ func (s *storm) begin(seed uint64) {
 		s.clients.Go(func() { s.chat(i) })
 	}
 	s.clients.Go(func() { s.install(seed) })
+	s.clients.Go(func() { s.intrude(seed) })
 }
 
 // check compares what clients were told with what the nodes have.
@@ -136,7 +137,7 @@ func (s *storm) check() {
 	}
 	for i := range s.nodes {
 		has := map[string]map[string]bool{}
-		for _, kind := range []string{"document", "key", "workspace"} {
+		for _, kind := range []string{"document", "key", "workspace", "index"} {
 			has[kind] = s.names(i, kind)
 		}
 		lost, there := 0, 0
@@ -159,6 +160,17 @@ func (s *storm) check() {
 		}
 	}
 	s.checkValues()
+	for i := range s.nodes {
+		if log, err := os.ReadFile(s.nodes[i].log); err != nil || bytes.Contains(log, []byte("\npanic: ")) || bytes.Contains(log, []byte("\nfatal error: ")) {
+			t.Errorf("node %d died of its own: %v\n%s", i, err, s.nodes[i].saidLast())
+		}
+		if _, b, _ := s.call(i, "GET", "/cluster", ""); bytes.Contains(b, []byte(`is halted`)) || bytes.Contains(b, []byte(`"halted":`)) {
+			t.Errorf("node %d says %s", i, b)
+		}
+	}
+	if s.strays.Load() == 0 {
+		t.Error("nobody wrote stray messages to the log")
+	}
 	var answers, records []string
 	for i := range s.nodes {
 		_, b, _ := s.call(i, "POST", "/indexes/c/search", `{"q":"word7","limit":1000,"showRankingScore":true}`)

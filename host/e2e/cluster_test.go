@@ -21,6 +21,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
@@ -797,5 +798,115 @@ func TestClusterStranger(t *testing.T) {
 		t.Errorf("a write to it: %d %s", r.Status, r.Body)
 	}
 	w.write(100)
+	w.level()
+}
+
+// TestClusterRestore makes a new cluster of what an old one keeps, by each kind of backup: all
+// that the old one had is there, nodes without data join it, and it takes writes.
+func TestClusterRestore(t *testing.T) {
+	t.Parallel()
+	w := openTown(t, 1, 1)
+	h := w.houses[0]
+	w.write(1)
+	w.eventually(h, "PATCH", "/chats/demo/settings", `{"source":"openAi","apiKey":"sk-secret"}`)
+	w.eventually(h, "POST", "/keys", `{"uid":"6062abda-a5aa-4414-ac91-ecd7944c0f8d","actions":["search"],"indexes":["*"],"expiresAt":null}`)
+	h.Finish(w.eventually(h, "POST", "/dumps", ""))
+	h.Finish(w.eventually(h, "POST", "/snapshots", ""))
+	w.eventually(h, "POST", "/cluster/snapshot", "")
+	w.level()
+	asked := []string{"/indexes/a/documents?limit=100", "/chats/demo/settings", "/indexes/a/settings"}
+	var had []string
+	for _, path := range asked {
+		had = append(had, h.Must("GET", path, "").Body)
+	}
+	kept := filepath.Join(t.TempDir(), "kept")
+	if _, err := host.BackupCluster(t.Context(), w.config(h.Dir), kept); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.BackupCluster(t.Context(), w.config(h.Dir), kept); !errors.Is(err, os.ErrExist) {
+		t.Errorf("written over a file: %v", err)
+	}
+	files := map[string]string{"a backup": kept}
+	c := w.config(h.Dir)
+	for kind, dir := range map[string]string{"a dump": c.DumpDir, "a snapshot": c.SnapshotDir} {
+		list, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s in %s: %q, %v", kind, dir, list, err)
+		}
+		files[kind] = list[0]
+	}
+	for kind, file := range files {
+		t.Run(kind, func(t *testing.T) {
+			n := openTown(t, 0, 1)
+			dir := filepath.Join(t.TempDir(), "first")
+			if _, err := host.RestoreCluster(t.Context(), n.config(dir), file, zerolog.Nop()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := host.RestoreCluster(t.Context(), n.config(dir), file, zerolog.Nop()); err == nil {
+				t.Error("restored twice into one directory")
+			}
+			n.houses = append(n.houses, n.open(dir))
+			n.leader()
+			n.eventually(n.houses[0], "POST", "/cluster/snapshot", "")
+			n.houses = append(n.houses, n.open(t.TempDir()))
+			n.write(2)
+			n.level()
+			for i, path := range asked[1:] {
+				for at, h := range n.houses {
+					if got := h.Must("GET", path, "").Body; got != had[i+1] {
+						t.Errorf("node %d answers %s with %.300s, want %.300s", at, path, got, had[i+1])
+					}
+				}
+			}
+			for at, h := range n.houses {
+				if got := h.Must("POST", "/indexes/a/search", `{"q":"number1"}`).Body; !strings.Contains(got, `"id":1,`) && !strings.Contains(got, `"id":1}`) {
+					t.Errorf("node %d finds %.300s, want the document of before", at, got)
+				}
+				h.Must("GET", "/keys/6062abda-a5aa-4414-ac91-ecd7944c0f8d", "")
+			}
+			if _, err := host.RestoreCluster(t.Context(), n.config(filepath.Join(t.TempDir(), "other")), file, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
+				t.Errorf("restored into a cluster that has a log: %v", err)
+			}
+		})
+	}
+}
+
+// TestClusterPurged: a stream that somebody purged of all messages goes on with the nodes that
+// have the last one. A node that is behind says so, and takes over a snapshot.
+func TestClusterPurged(t *testing.T) {
+	t.Parallel()
+	w := openTown(t, 2, 1)
+	w.write(1)
+	w.level()
+	behind := (w.leader() + 1) % 2
+	dir := w.houses[behind].Dir
+	w.houses[behind].Close()
+	w.houses[behind] = nil
+	w.write(2)
+	w.eventually(w.houses[1-behind], "POST", "/cluster/snapshot", "")
+	w.level()
+	log := w.log()
+	state, err := log.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Purge(t.Context(), state.Last+1); err != nil {
+		t.Fatal(err)
+	}
+	if state, err = log.State(t.Context()); err != nil || state.First != state.Last+1 {
+		t.Fatalf("the stream is not empty: %+v, %v", state, err)
+	}
+	if _, err := host.JoinCluster(t.Context(), w.config(dir), true); err != nil {
+		t.Errorf("join --replace: %v", err)
+	}
+	w.houses[behind] = w.open(dir)
+	w.write(3)
+	w.level()
+	leader := w.leader()
+	dir = w.houses[leader].Dir
+	w.houses[leader].Close() // its place is taken, though the log may have few messages
+	w.houses[leader] = nil
+	w.write(4)
+	w.houses[leader] = w.open(dir)
 	w.level()
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
 
 	"github.com/parley-search/parley/host/e2e/house"
 )
@@ -83,6 +84,8 @@ func (s *storm) write(writer int, seed uint64) {
 		case c == 2: // each writer has an index whose settings only it writes
 			kind, method, path, body = "settings", "PATCH", fmt.Sprintf("/indexes/s%d/settings", writer), fmt.Sprintf(`{"pagination":{"maxTotalHits":%d}}`, n+1)
 			id = fmt.Sprintf("%d/%d", writer, n+1)
+		case c == 4: // an index of its own, of a first document of one field, or of few
+			kind, path, body = "index", "/indexes/x"+id+"/documents?primaryKey=id", "["+smallDocument(rng, id)+"]"
 		case c == 3 && len(keys) > 0:
 			id, keys = keys[0], keys[1:]
 			kind, method, path, body, done = "key", "DELETE", "/keys/"+id, "", "gone"
@@ -105,6 +108,43 @@ func (s *storm) write(writer int, seed uint64) {
 		if told == "refused" || told == "unknown" { // as Retry-After asks for, though sooner
 			pause = 20 * time.Millisecond
 		}
+	}
+}
+
+// smallDocument is one of a random schema: the id alone, or some fields more, below each
+// other and in lists.
+func smallDocument(rng *rand.Rand, id string) string {
+	fields := []string{`"id":` + id}
+	for range rng.IntN(4) {
+		name := fmt.Sprintf("f%d", rng.IntN(6))
+		value := [...]string{`"red sea"`, `7`, `null`, `[]`, `{}`, `["a","b c"]`, `{"sub":"green"}`, `[{"sub":{"deep":"x"}}]`}[rng.IntN(8)]
+		if field := fmt.Sprintf("%q:%s", name, value); !strings.Contains(strings.Join(fields, ","), fmt.Sprintf("%q:", name)) {
+			fields = append(fields, field)
+		}
+	}
+	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// intrude has somebody without the master key write to the log now and then, what comes to
+// his mind and what nodes wrote before.
+func (s *storm) intrude(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 2000))
+	for !s.pause(time.Duration(500+rng.IntN(2500)) * time.Millisecond) {
+		nc, err := nats.Connect("nats://"+s.ports[rng.IntN(len(s.ports))], nats.Timeout(time.Second))
+		if err != nil {
+			continue // it was hit
+		}
+		text := []byte("hello")
+		if rng.IntN(2) == 0 {
+			text = make([]byte, rng.IntN(200))
+			for i := range text {
+				text[i] = byte(rng.Uint32())
+			}
+		}
+		if nc.Publish("parley."+stormCluster+".log", text) == nil && nc.FlushTimeout(time.Second) == nil {
+			s.strays.Add(1)
+		}
+		nc.Close()
 	}
 }
 

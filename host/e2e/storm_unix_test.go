@@ -52,6 +52,7 @@ type storm struct {
 	harmed []atomic.Int64
 	seen   sights
 
+	strays  atomic.Int64  // messages of nobody that are in the log
 	stop    chan struct{} // closed when clients are to end
 	clients sync.WaitGroup
 
@@ -72,8 +73,9 @@ const stormTimeout = 15 * time.Second
 // diskSize is that of the file system of its own, and fillTo what is left when it is
 // full: less than a host leaves free.
 const (
-	diskSize = 512 << 20
-	fillTo   = 16 << 20
+	stormCluster = "storm" // its name
+	diskSize     = 512 << 20
+	fillTo       = 16 << 20
 )
 
 // freeAddrs returns addresses that nobody listens on now, nor while what listens there
@@ -131,14 +133,14 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 		s.urls, s.dirs = append(s.urls, "http://"+listen[i]), append(s.dirs, s.dataDir())
 		logs := filepath.Join(s.bin, fmt.Sprintf("node-%d.log", i))
 		all := append(os.Environ(), "PARLEY_NO_ANALYTICS=true", "PARLEY_MASTER_KEY="+s.key, "PARLEY_HTTP_ADDR="+listen[i], "PARLEY_DB_PATH="+s.dirs[i],
-			"PARLEY_CLUSTER_NAME=storm", "PARLEY_CLUSTER_NATS="+strings.Join(urls, ","), "PARLEY_CLUSTER_NATS_SYNCED=true",
+			"PARLEY_CLUSTER_NAME="+stormCluster, "PARLEY_CLUSTER_NATS="+strings.Join(urls, ","), "PARLEY_CLUSTER_NATS_SYNCED=true",
 			"PARLEY_CLUSTER_ADVERTISE=http://"+s.toNode[i].addr, "PARLEY_CLUSTER_SNAPSHOT_EVERY=20s",
 			"PARLEY_PLUGIN_API=true", "PARLEY_PLUGIN_LOCK=on", "PARLEY_PLUGIN_DIR="+filepath.Join(s.dirs[i], "plugins"),
 			"PARLEY_ALLOW_PRIVATE_NETWORKS=127.0.0.1/32", "PARLEY_LOG_LEVEL=warn")
 		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(w.before, s.program), args: []string{"serve"}, env: append(all, w.env...), log: logs})
 	}
 	t.Cleanup(s.close)
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"cluster-name": "storm", "cluster-nats": strings.Join(clients, ",")}, Only: host.ClusterOptions()})
+	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"cluster-name": stormCluster, "master-key": s.key, "cluster-nats": strings.Join(clients, ",")}, Only: host.ClusterOptions()})
 	if err != nil {
 		t.Fatal(err)
 	}

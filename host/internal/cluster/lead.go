@@ -100,7 +100,9 @@ func (n *Node) claim(ctx context.Context) error {
 		return nil
 	}
 	if !n.verified && n.fold.Seq > 0 {
-		return n.measure(ctx)
+		if err := n.measure(ctx); err != nil {
+			return err
+		}
 	}
 	n.short = time.Time{}
 	format := n.fold.Format()
@@ -163,13 +165,19 @@ func (n *Node) rule(ctx context.Context, format int) error {
 // that is no replica's fault.
 const cutWait = 5
 
-// measure halts this node where the log has ended before the fold for long. Else
-// the error is [errBehind]. mu is held.
+// measure halts this node where the log has ended before the fold for long, or begins
+// behind what comes next. Else the error is [errBehind], but for a log that was purged of
+// all messages, of which this node has the last. mu is held.
 func (n *Node) measure(ctx context.Context) error {
-	end, err := n.o.End(ctx)
+	first, end, err := n.o.End(ctx)
 	switch {
 	case err != nil:
 		return err
+	case first > n.fold.Seq+1:
+		return n.halt(fmt.Errorf("%w: message %d is wanted, the log has been purged of all before %d", ErrPurged, n.fold.Seq+1, first))
+	case first == n.fold.Seq+1 && end == n.fold.Seq:
+		n.verified, n.short = true, time.Time{}
+		return nil
 	case end >= n.fold.Seq:
 		n.short = time.Time{}
 	case n.short.IsZero():

@@ -86,10 +86,11 @@ type Options struct {
 	// Send tells the other nodes something; default: nobody. What they say
 	// comes by [Node.Hear].
 	Send func(Beat)
-	// End asks whoever takes what is appended for the number of the log's last
-	// message: a write from here would get into the log now. A log that ends before
-	// what the database has was cut, or made again. Default: it can be read.
-	End func(context.Context) (uint64, error)
+	// End asks whoever takes what is appended for the numbers of the log's first and last
+	// messages: a write from here would get into the log now. A log that ends before
+	// what the database has was cut, or made again; one whose first message is behind its
+	// last has none any more. Default: it can be read.
+	End func(context.Context) (first, last uint64, err error)
 	// Applied is told of each transaction in order, once the database has it;
 	// default: nobody. Be quick.
 	Applied func(p Position, ops []Op)
@@ -117,6 +118,8 @@ type Node struct {
 	resigned bool
 	trouble  error     // the last of the log, which was told; nil: it answers
 	short    time.Time // since when the log ends before the fold; zero: it does not
+	silent   time.Time // since when the log has nothing of what a leader was heard to have; zero: it has
+	silentAt uint64    // the message that this node had then
 	open     *attempt
 	halted   error
 	counts   Counts
@@ -204,7 +207,10 @@ func Open(o Options) (*Node, error) {
 	}
 	n := &Node{o: o, wake: make(chan struct{}, 1), mu: make(lock, 1), fold: fold{partLen: partBytes, key: o.Key}, random: rand.Uint64}
 	if o.End == nil {
-		n.o.End = func(ctx context.Context) (uint64, error) { err := n.readOn(ctx); return n.fold.Seq, err }
+		n.o.End = func(ctx context.Context) (first, last uint64, err error) {
+			err = n.readOn(ctx)
+			return 1, n.fold.Seq, err
+		}
 	}
 	p, err := o.Database.Position()
 	if err != nil {

@@ -223,6 +223,14 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 		return
 	}
 	n.noteLevel()
+	if n.stored.Seq >= n.Ahead() {
+		n.silent = time.Time{}
+	} else if n.silent.IsZero() || n.fold.Seq > n.silentAt {
+		n.silent, n.silentAt = time.Now(), n.fold.Seq
+	} else if time.Since(n.silent) > cutWait*n.o.Lease {
+		n.report(ctx, n.measure(ctx)) // a leader has more than the log shows this node
+		return
+	}
 	if n.fold.Log == 0 && !n.o.Begins {
 		n.report(ctx, errNoLog)
 		return
@@ -271,7 +279,7 @@ func (n *Node) keep(ctx context.Context) {
 	}
 	within, cancel := context.WithTimeout(ctx, n.o.Lease/2)
 	defer cancel()
-	end, err := n.o.End(within)
+	_, end, err := n.o.End(within)
 	switch {
 	case err == nil && end < n.fold.Seq:
 		n.depose(errBehind)

@@ -82,13 +82,13 @@ func (e memEnd) Read(ctx context.Context, from uint64) (out []Message, err error
 	return out, nil
 }
 
-func (e memEnd) end(ctx context.Context) (uint64, error) {
+func (e memEnd) end(ctx context.Context) (first, last uint64, err error) {
 	if err := e.ask(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return uint64(len(e.list)), nil
+	return 1, uint64(len(e.list)), nil
 }
 
 // A lockedDB is a simDB that tests look at while nodes write.
@@ -713,5 +713,30 @@ func TestRaiseToSigned(t *testing.T) {
 	}
 	if err := empty.readOn(t.Context()); !errors.Is(err, ErrPurged) || !MayHeal(err) || empty.stored.Log != 0 {
 		t.Errorf("a node without data: %v at %+v, want that it needs a snapshot", err, empty.stored)
+	}
+}
+
+// TestPurgedWhole: a log that was purged of all messages goes on with a node that has the last
+// of them. One that is behind halts, and says that a snapshot heals it.
+func TestPurgedWhole(t *testing.T) {
+	key := Key("the key of this cluster")
+	first := Record{Format: Format, Kind: KindClaim, Log: 7, Term: 1, Data: []byte(`{"id":"before","format":2}`)}
+	b := first.Encode(key)
+	at := Position{Log: 7, Seq: 5, Term: 1, Chain: sum(0, b), Last: 9, Leader: Claim{ID: "before", Format: Format}}
+	log := &memLog{list: make([][]byte, 5)}
+	for has, want := range map[uint64]error{5: nil, 4: ErrPurged} {
+		p := at
+		p.Seq = has
+		end := purgedLog{memEnd{log, "a"}, 5}
+		n, err := Open(Options{ID: "a", Log: end, Database: &simDB{data: map[string]string{}, at: p}, Key: key, End: func(context.Context) (uint64, uint64, error) {
+			return uint64(len(log.list)) + 1, uint64(len(log.list)), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.claim(t.Context()); !errors.Is(err, want) || n.leading != (want == nil) || want != nil && !MayHeal(n.halted) {
+			t.Errorf("with message %d of 5: %v, leading %v, halted %v; want %v", has, err, n.leading, n.halted, want)
+		}
+		log.list = log.list[:5]
 	}
 }

@@ -171,19 +171,39 @@ func (s *Store) readRecords(r *bufio.Reader) (position []byte, err error) {
 	return position, batch.Flush()
 }
 
-// ResetLog makes what a node of a cluster has the begin of another log, which is
-// empty: the node claims it, and the others take a snapshot of it. The chain goes
-// on, so that a node without data cannot take the first message for a begin.
+// IsSnapshot reports whether f is a snapshot of a cluster, and goes back to its begin.
+func IsSnapshot(f io.ReadSeeker) (bool, error) {
+	head := make([]byte, len(snapshotHead))
+	if _, err := io.ReadFull(f, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return string(head) == snapshotHead, err
+}
+
+// ResetLog is [Store.BeginLog] for a database that a node of a cluster had.
 func (s *Store) ResetLog(log uint64) error {
+	p, err := s.Position()
+	if err == nil && p.Seq == 0 {
+		err = errors.New("this data directory has nothing of a cluster")
+	}
+	if err != nil {
+		return err
+	}
+	return s.BeginLog(log)
+}
+
+// BeginLog makes what the database has the begin of another log, which is empty: the
+// node claims it, and the others take a snapshot of it. The chain is not that of an empty
+// log, so that a node without data cannot take the first message for a begin.
+func (s *Store) BeginLog(log uint64) error {
 	p, err := s.Position()
 	if err != nil {
 		return err
 	}
-	if p.Seq == 0 {
-		return errors.New("this data directory has nothing of a cluster")
-	}
-	// Words and notes are counted by messages of the log that was.
-	for _, prefix := range []string{prefixNote, prefixFolder} {
+	// Words and notes are counted by messages of the log that was, and on a host alone by
+	// tasks.
+	for _, prefix := range []string{prefixNote, prefixFolder, prefixOutbox} {
 		if err := s.deleteHere([]byte(prefix)); err != nil {
 			return err
 		}

@@ -226,14 +226,11 @@ func (l *Log) Check(ctx context.Context) error {
 	return nil
 }
 
-// End asks the stream's leader for the number of the last message: who gets an answer
-// could append now.
-func (l *Log) End(ctx context.Context) (uint64, error) {
-	info, err := l.info(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return info.State.LastSeq, nil
+// End asks the stream's leader for the numbers of the first and last messages: who gets an
+// answer could append now. Where there are none, first is behind last.
+func (l *Log) End(ctx context.Context) (first, last uint64, err error) {
+	s, err := l.State(ctx)
+	return s.First, s.Last, err
 }
 
 // why adds to err what keeps the client from connecting: a certificate, or rights.

@@ -83,7 +83,7 @@ func TestLog(t *testing.T) {
 	if err := l.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.End(t.Context()); err != nil {
+	if _, _, err := l.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	clustertest.TestLog(t, l)
@@ -130,7 +130,7 @@ func TestOpenRefuses(t *testing.T) {
 		l, err := Open(o)
 		if err == nil {
 			// Credentials are read when a connection is made.
-			_, err = l.End(t.Context())
+			_, _, err = l.End(t.Context())
 			l.Close()
 		}
 		if err == nil {

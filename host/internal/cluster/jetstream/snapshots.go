@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +118,8 @@ func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Wr
 	return nil
 }
 
-// Snapshots lists those of a log that a node made, the newest first.
+// Snapshots lists those of a log that a node made, the newest first; 0: of all logs, the one
+// that was made last first.
 func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
 	defer cancel()
@@ -133,11 +135,16 @@ func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err e
 		of, at, _ := strings.Cut(o.Name, "-")
 		n, err1 := strconv.ParseUint(of, 16, 64)
 		seq, err2 := strconv.ParseUint(at, 10, 64)
-		if err1 == nil && err2 == nil && n == log && l.wrote(l.snapshots(), o) {
+		if err1 == nil && err2 == nil && (n == log || log == 0) && l.wrote(l.snapshots(), o) {
 			list = append(list, Snapshot{n, seq, o.ModTime, o.Size})
 		}
 	}
-	slices.SortFunc(list, func(a, b Snapshot) int { return int(b.Seq) - int(a.Seq) })
+	slices.SortFunc(list, func(a, b Snapshot) int {
+		if log == 0 && a.Log != b.Log {
+			return b.At.Compare(a.At)
+		}
+		return cmp.Compare(b.Seq, a.Seq)
+	})
 	return list, nil
 }
 
