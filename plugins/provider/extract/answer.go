@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// closing is how every answer ends.
-const closing = "_(This is the extract provider: it quotes what a search finds, with no language model in use. For written answers set a real one: PATCH this workspace's settings with, say, {\"source\": \"openAi\", \"apiKey\": \"...\"} or {\"source\": \"vLlm\", \"baseUrl\": \"http://localhost:8000/v1\"}.)_"
+// closing is how the first answer of a conversation ends.
+const closing = "_(Quoted by extract, without a language model. The workspace's setting `source` names one.)_"
 
 const (
 	maxQuotes  = 3
 	maxQuote   = 600 // bytes of one
-	maxNearest = 3   // titles that are named where nothing answers
+	nearBest   = 0.8 // of what the best quote has of the question, that another one has at least
 	maxFailure = 400 // bytes of what a search says of itself
 	// lowCoverage is the part of a question that an answer has at least. The host tells a model of the same
 	// bound.
@@ -26,9 +26,6 @@ func answerParagraphs(c conversation) []string {
 	switch quotes := chooseQuotes(c); len(quotes) {
 	case 0:
 		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+chooseKeywords(c.question, c.before)+"” and found nothing that answers this.")
-		if names := nearestNames(c); len(names) > 0 {
-			texts = append(texts, "The nearest are: "+strings.Join(names, "; ")+".")
-		}
 	case 1:
 		texts = append(texts, "This passage answers best:", quotes[0])
 	default:
@@ -39,23 +36,15 @@ func answerParagraphs(c conversation) []string {
 			texts = append(texts, "The search of "+cmpOr(r.index, "an index")+" failed: "+cutText(r.failure, maxFailure))
 		}
 	}
-	return append(texts, closing)
+	return endAnswer(c, texts...)
 }
 
-// nearestNames names what was found where it does not answer the question.
-func nearestNames(c conversation) (names []string) {
-	for _, r := range c.results {
-		for _, h := range r.hits {
-			name := citeHit(r.index, h)
-			if h.title != "" && h.url == "" {
-				name = h.title + " " + name
-			}
-			if len(names) < maxNearest && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+// endAnswer adds to the paragraphs of an answer what the first one ends with.
+func endAnswer(c conversation, texts ...string) []string {
+	if c.answered {
+		return texts
 	}
-	return names
+	return append(texts, closing)
 }
 
 // citeHit names the place of a hit.

@@ -17,7 +17,8 @@ type conversation struct {
 	searched  bool     // results of this turn's searches are here
 	results   []result
 	messages  int
-	words     int // of all messages
+	answered  bool // there is an answer of before
+	words     int  // of all messages
 }
 
 // A result is the host's answer to one search.
@@ -52,10 +53,11 @@ func readConversation(chat rawjson.Value) conversation {
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {
-				c.before, c.question = c.question, strings.Clone(cutText(withoutGreeting(text), maxQuestion))
+				c.before, c.question = c.question, strings.Clone(cutText(withoutGreeting(askedText(text)), maxQuestion))
 			}
 			c.searched, c.results = false, nil
 		case "assistant":
+			c.answered = c.answered || strings.TrimSpace(text) != ""
 			for call := m.Get("tool_calls").Items(); call.Next(); {
 				if f := call.Value.Get("function"); f.Get("name").String() == searchFunction {
 					searches[call.Value.Get("id").String()] = indexOf(f.Get("arguments"))

@@ -29,13 +29,13 @@ func (extract) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	var texts []string
 	switch {
 	case c.question == "":
-		texts = []string{"There is no question in this conversation yet.", closing}
+		texts = endAnswer(c, "There is no question in this conversation yet.")
 	case c.searched:
 		texts = answerParagraphs(c)
 	case isGreeting(c.question):
-		texts = []string{"Hello. Ask me something, and I quote what the documents say about it.", closing}
+		texts = endAnswer(c, "Hello. Ask me something, and I quote what the documents say about it.")
 	case !c.maySearch || len(c.indexes) == 0:
-		texts = []string{"I have no index to search: this request offers none. Create an index, add documents to it, and see that the key and the workspace may search it.", closing}
+		texts = endAnswer(c, "I have no index to search: this request offers none. Create an index, add documents to it, and see that the key and the workspace may search it.")
 	default:
 		return provider.HTTPRequest{Reply: searchReply(c)}, nil
 	}

@@ -160,7 +160,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{
 			"quotes and cites, best first", chat(question+","+found("c", "movies", string(content)), searchTool("movies")),
-			[]string{"These 2 passages", "> title: Insomnia\n> director: Christopher Nolan\n> [movies/7]", "[movies/8]", "extract provider", `"source"`},
+			[]string{"These 2 passages", "> title: Insomnia\n> director: Christopher Nolan\n> [movies/7]", "[movies/8]", "Quoted by extract", "`source`"},
 			[]string{"Jaws"},
 		},
 		{
@@ -169,20 +169,20 @@ func TestAnswer(t *testing.T) {
 			[]string{strings.Repeat("Filler about nothing much. ", 20)},
 		},
 		{
-			"passages in the host's order, three at most", chat(question+","+found("c", "docs", passages(0.8)), searchTool("docs")),
-			[]string{"These 3 passages", "> Nolan once.\n> [Guide > Part](https://example.org/g#part)", "> **Films**\n> Directed by Nolan.\n> [docs/2]", "> Third."},
-			[]string{"Fourth"},
+			"passages in the host's order, those that are near the best", chat(question+","+found("c", "docs", passages(0.8)), searchTool("docs")),
+			[]string{"These 2 passages", "> Nolan once.\n> [Guide > Part](https://example.org/g#part)", "> **Films**\n> Directed by Nolan.\n> [docs/2]"},
+			[]string{"Third", "Fourth"},
 		},
 		{
 			"passages with little of the question", chat(question+","+found("c", "docs", passages(0.2)), searchTool("docs")),
-			[]string{"found nothing that answers this", "The nearest are: [Guide > Part](https://example.org/g#part); Films [docs/2]; [docs/3]."},
-			[]string{"> Nolan", "> **"},
+			[]string{"found nothing that answers this"},
+			[]string{"> Nolan", "> **", "Guide", "docs/"},
 		},
 		{"a greeting", chat(`{"role":"user","content":"Hello there!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
 		{"thanks", chat(`{"role":"user","content":"Thanks a lot for your help!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
 		{
 			"nothing found", chat(question+","+found("c", "movies", `{"indexUid":"movies","hits":[]}`), searchTool("movies")),
-			[]string{"I searched movies for “Christopher Nolan” and found nothing", "extract provider"},
+			[]string{"I searched movies for “Christopher Nolan” and found nothing", "Quoted by extract"},
 			[]string{"> "},
 		},
 		{
@@ -200,7 +200,7 @@ func TestAnswer(t *testing.T) {
 			[]string{"[movies/7]"},
 			[]string{"rain"},
 		},
-		{"no tool", chat(question, ""), []string{"no index to search", "extract provider"}, nil},
+		{"no tool", chat(question, ""), []string{"no index to search", "Quoted by extract"}, nil},
 		{"no index in the tool", chat(question, searchTool()), []string{"no index to search"}, nil},
 		{"choice none", chat(question, searchTool("movies"), `,"tool_choice":"none"`), []string{"no index to search"}, nil},
 		{"no question", chat(`{"role":"system","content":"Be kind."}`, searchTool("movies")), []string{"no question"}, nil},
@@ -277,5 +277,34 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %s: %v, want an error that names %s", more, err, want)
 		}
+	}
+}
+
+func TestAskedText(t *testing.T) {
+	for text, want := range map[string]string{
+		"Who directed Stalker?":                                                          "Who directed Stalker?",
+		"Who directed Stalker? Reply in English.":                                        "Who directed Stalker?",
+		"Who directed Stalker? Please answer in one sentence. Do not guess.":             "Who directed Stalker?",
+		"Answer the phone, who does?":                                                    "Answer the phone, who does?",
+		"Write a list of films.":                                                         "Write a list of films.",
+		"<system-reminder>\nToday is Friday.\n</system-reminder>\nWho directed Stalker?": "Who directed Stalker?",
+		"<environment_context>\n<cwd>/x</cwd>\n</environment_context>":                   "<environment_context>\n<cwd>/x</cwd>\n</environment_context>",
+		"[[ ## context ## ]]\nx\n\n[[ ## question ## ]]\nWho directed Stalker?\n\nRespond with the field [[ ## answer ## ]].":             "Who directed Stalker?",
+		"\nCurrent Task: Who directed Stalker?\n\nThis is the expected criteria for your final answer: a name\nBegin! This is important.": "Who directed Stalker?",
+		"Use the following context to answer.\n\nContext: x y z\n\nQuestion: Who directed Stalker?\nAnswer:":                              "Who directed Stalker?",
+		"Question: what does it mean": "Question: what does it mean",
+	} {
+		if got := askedText(text); got != want {
+			t.Errorf("askedText(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestSaysOnceWhoQuotes: the first answer of a conversation says that no model wrote it, and no other one does.
+func TestSaysOnceWhoQuotes(t *testing.T) {
+	first := ask(t, chat(`{"role":"user","content":"Hello"}`, searchTool("movies")))
+	second := ask(t, chat(`{"role":"user","content":"Hello"},{"role":"assistant","content":"Hello."},{"role":"user","content":"Thanks"}`, searchTool("movies")))
+	if !strings.Contains(first.Text, "Quoted by extract") || strings.Contains(second.Text, "Quoted by extract") || strings.ContainsAny(first.Text, "{}") {
+		t.Errorf("first answer %q, second %q", first.Text, second.Text)
 	}
 }

@@ -8,21 +8,25 @@ import (
 )
 
 // chooseQuotes returns the quotes that answer a question, best first, each with its place. A result whose hits
-// have little of the question gives none.
+// have little of the question gives none. Of the quotes behind the first, those are left out that have less of
+// the question: they are about something else.
 func chooseQuotes(c conversation) (quotes []string) {
 	results := slices.DeleteFunc(slices.Clone(c.results), func(r result) bool { return r.coverage >= 0 && r.coverage < lowCoverage })
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.coverage, a.coverage) })
 	words := sortedTerms(writeQuery(c.question, c.before))
 	w := weighWords(words, results)
+	best := 0.0
 	for _, r := range results {
 		for _, h := range inOrder(r, sortedTerms(chooseKeywords(c.question, c.before))) {
 			if len(quotes) == maxQuotes {
 				return quotes
 			}
 			text := bestStretch(h.text, w)
-			if text == "" {
+			worth := worthOf(h.title+" "+text, w)
+			if text == "" || worth < nearBest*best {
 				continue
 			}
+			best = max(best, worth)
 			if h.title != "" && h.url == "" && h.title != text {
 				text = "**" + h.title + "**\n" + text
 			}
@@ -71,6 +75,15 @@ func weighWords(words []string, results []result) (list []weighted) {
 		list = append(list, weighted{w, math.Log(1 + (float64(n-has[w])+0.5)/(float64(has[w])+0.5))})
 	}
 	return list
+}
+
+// worthOf is what the words of a question are worth that text has.
+func worthOf(text string, words []weighted) (worth float64) {
+	in := sortedTerms(text)
+	for _, w := range words {
+		worth += w.worth * float64(countShared([]string{w.word}, in)) / 2
+	}
+	return worth
 }
 
 // bestStretch returns the run of whole lines and sentences of text, of at most maxQuote bytes, that is worth
