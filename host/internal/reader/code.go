@@ -34,6 +34,9 @@ func readCode(language string) readFunc {
 	}
 }
 
+// maxLines bounds the lines whose places are noted.
+const maxLines = 500_000
+
 // codeLines writes text as it is, and notes where its lines are.
 func (w *writer) codeLines(language, text string) {
 	text = clean(text)
@@ -42,6 +45,9 @@ func (w *writer) codeLines(language, text string) {
 	w.block()
 	start := w.b.Len()
 	w.code(language, text)
+	if strings.Count(body, "\n") > maxLines {
+		return
+	}
 	at := start + strings.IndexByte(w.b.String()[start:], '\n') + 1
 	for line := range strings.Lines(strings.TrimRight(body, "\n")) {
 		w.marks = append(w.marks, Mark{At: min(start, at), Line: number})

@@ -156,6 +156,18 @@ func FuzzPacked(f *testing.F) {
 	})
 }
 
+// FuzzFormats reads bytes as each of the formats that are text in some form of their own.
+func FuzzFormats(f *testing.F) {
+	for _, s := range []string{`{\\rtf1\\ansi a\\'e4{\\*\\x b}\\u-10179?\\par}`, "From: a\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\nx\n--B--", "From a\nSubject: b\n\nc\n\nFrom d\n\n", `[{"a":1},{"b":[2]}]`, `{"cells":[{"cell_type":"code","source":["x"]}]}`, "a;b\n\"c\"\n", "WEBVTT\n\n1\n00:01 --> 00:02\n<v A>b", "x\n\n\ny"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, name := range []string{"a.rtf", "a.eml", "a.mbox", "a.json", "a.ndjson", "a.ipynb", "a.csv", "a.vtt", "a.go"} {
+			checkRead(t, name, data, 3*len(data)+100)
+		}
+	})
+}
+
 // FuzzArchive lists bytes as archives, and wants paths that stay below them.
 func FuzzArchive(f *testing.F) {
 	f.Add(zipOf(f, "a.md", "x", "../b.md", "y", `c\d.md`, "z"))

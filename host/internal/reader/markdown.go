@@ -334,6 +334,9 @@ func (m *markdownReader) enter(n ast.Node) bool {
 		m.lists = append(m.lists, start)
 		return true
 	case *ast.ListItem:
+		if list, ok := n.Parent().(*ast.List); ok && !list.IsTight && len(m.lists) == 1 {
+			m.w.block() // items that stand apart may come into passages of their own
+		}
 		m.mark = "-"
 		if number := &m.lists[len(m.lists)-1]; *number > 0 {
 			m.mark = strconv.Itoa(*number) + "."

@@ -26,6 +26,9 @@ func readCSV(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 			comma, most = c, n
 		}
 	}
+	if strings.Count(text, string(comma))+strings.Count(text, "\n") > maxCells {
+		return nil, fmt.Errorf("it has more than %d cells: split it into several files", maxCells)
+	}
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = comma, -1, true
 	rows, err := r.ReadAll()
@@ -54,7 +57,9 @@ func readNDJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("read it as a JSON value a line: %w", err)
 		}
-		records = append(records, record)
+		if records = append(records, record); len(records) > maxCells {
+			return nil, fmt.Errorf("it has more than %d rows: split it into several files", maxCells)
+		}
 	}
 	if !w.objects(records) {
 		w.code("json", text)
@@ -73,6 +78,8 @@ func readJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	var list []json.RawMessage
 	var members map[string]json.RawMessage
 	switch {
+	case strings.Count(text, ",") > maxCells:
+		w.code("json", text)
 	case json.Unmarshal([]byte(text), &list) == nil && w.objects(list):
 	case json.Unmarshal([]byte(text), &members) == nil && len(members) == 1 && w.onlyMember(members):
 	default:

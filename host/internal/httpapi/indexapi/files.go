@@ -31,6 +31,8 @@ import (
 const (
 	maxFiles     = 10_000    // those of archives included
 	maxFilesText = 256 << 20 // bytes of the documents that they become
+	// maxFilesDocuments bounds these documents: a request holds a slot while they are made.
+	maxFilesDocuments = 100_000
 )
 
 // uploads bound the requests that are read at a time, each of which holds a file and its text in memory:
@@ -316,6 +318,9 @@ func (in *fileIntake) readFile(ctx context.Context, path string, data []byte, w 
 	}
 	if err == nil && in.text+lines.Len() > maxFilesText {
 		err = fmt.Errorf("the text of this request has more than %d bytes with it: send it in another", maxFilesText)
+	}
+	if err == nil && len(in.ids)+len(docs) > maxFilesDocuments {
+		err = fmt.Errorf("the files of this request become more than %d documents with it: send it in another", maxFilesDocuments)
 	}
 	if err != nil {
 		in.skip(path, err.Error())
