@@ -34,6 +34,9 @@ type Manifest struct {
 	// NoModel says that requests need not name a model: the provider has none,
 	// or a setting decides it.
 	NoModel bool `json:"noModel,omitempty"`
+	// Accepts lists the types of content parts that the provider is given beside text:
+	// image_url, input_audio, file.
+	Accepts []string `json:"accepts,omitempty"`
 	// FormatWithTools is "no" where a request cannot have tools and a response_format:
 	// the host then asks for the format in a last round, without tools. FormatModels
 	// are names and patterns of models of which it can.

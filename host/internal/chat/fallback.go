@@ -102,6 +102,9 @@ func (a *Answer) moveTo(uid string) error {
 	if err := req.check(w, len(a.standIn.body), a.options.said); err != nil {
 		return err
 	}
+	if err := req.checkParts(m, a.options.said); err != nil {
+		return err
+	}
 	lost := req.settle(w)
 	if w.Source != "openAi" && w.Source != "azureOpenAi" {
 		for _, name := range ownFields {

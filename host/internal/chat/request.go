@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
@@ -25,6 +26,7 @@ type request struct {
 	tools      tools             // holds no part of the body
 	model      string            // nor does this
 	usage      bool              // stream_options.include_usage
+	parts      []part            // of its messages that are more than text
 }
 
 var roles = []string{"system", "user", "assistant", "developer", "tool"}
@@ -129,8 +131,38 @@ func (r *request) parseMessages(v json.RawMessage) error {
 		return badField("messages", "`messages` is empty: send the conversation, the question last.")
 	}
 	for i, m := range r.messages {
-		if err := checkMessage(place(i), m); err != nil {
+		parts, err := checkMessage(place(i), m)
+		if err != nil {
 			return err
+		}
+		for _, p := range parts {
+			r.parts = append(r.parts, part{i, p.index, p.typ})
+		}
+	}
+	return nil
+}
+
+// A part of a message's content that is more than text: which message's, which of its
+// parts, and its type.
+type part struct {
+	message, index int
+	typ            string
+}
+
+// media are the types of such parts.
+var media = []string{"image_url", "input_audio", "file"}
+
+// checkParts refuses the parts that m's provider is not given. said is what the
+// client calls the message at an index.
+func (r *request) checkParts(m *abi.Manifest, said func(int) string) error {
+	for _, p := range r.parts {
+		if !slices.Contains(m.Accepts, p.typ) {
+			takes := "only text is taken"
+			if len(m.Accepts) > 0 {
+				takes = "text, " + strings.Join(m.Accepts, ", ") + " are taken"
+			}
+			at := fmt.Sprintf("%s.content[%d]", said(p.message), p.index)
+			return &apierr.Error{Code: apierr.BadRequest, Param: at, Reason: "unsupported_content_part", Message: fmt.Sprintf("`%s.type` is %q, which the source %s is not given: %s.", at, p.typ, m.Source, takes)}
 		}
 	}
 	return nil
@@ -145,64 +177,68 @@ func (at place) String() string { return fmt.Sprintf("messages[%d]", int(at)) }
 // messageFields are what is read of a message.
 var messageFields = []string{"role", "content", "tool_calls", "tool_call_id"}
 
-func checkMessage(at place, v json.RawMessage) error {
+func checkMessage(at place, v json.RawMessage) ([]part, error) {
 	var m [4]json.RawMessage
 	if !jsonbody.Pick(v, m[:], messageFields...) {
-		return jsonbody.WrongType(apierr.BadRequest, at.String(), "an object", v)
+		return nil, jsonbody.WrongType(apierr.BadRequest, at.String(), "an object", v)
 	}
 	if err := jsonbody.CheckNames(at.String(), v, messageFields...); err != nil {
-		return err
+		return nil, err
 	}
 	role, ok := rawjson.String(m[0])
 	if !ok {
-		return jsonbody.WrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
+		return nil, jsonbody.WrongType(apierr.BadRequest, at.String()+".role", "a string: system, user, assistant, developer or tool", m[0])
 	}
 	if !slices.Contains(roles, role) {
-		return badField(at.String()+".role", "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, jsonbody.Cut(role, 64))
+		return nil, badField(at.String()+".role", "`%s.role` is %q: it must be system, user, assistant, developer or tool.", at, jsonbody.Cut(role, 64))
 	}
 	if role == "tool" {
 		if _, ok := rawjson.String(m[3]); !ok {
-			return jsonbody.WrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
+			return nil, jsonbody.WrongType(apierr.BadRequest, at.String()+".tool_call_id", "the id of the tool call that the message answers", m[3])
 		}
 	}
 	content, calls := m[1], m[2]
 	if calls != nil && !rawjson.IsNull(calls) {
 		if calls[0] != '[' || role != "assistant" {
-			return badField(at.String()+".tool_calls", "`%s.tool_calls` must be an array, in a message of role assistant.", at)
+			return nil, badField(at.String()+".tool_calls", "`%s.tool_calls` must be an array, in a message of role assistant.", at)
 		}
 	}
 	if content == nil || rawjson.IsNull(content) {
 		// What an assistant said may have been a call or a refusal alone.
 		if role == "assistant" {
-			return nil
+			return nil, nil
 		}
-		return badField(at.String()+".content", "`%s.content` is missing: it must be a string or an array of text parts.", at)
+		return nil, badField(at.String()+".content", "`%s.content` is missing: it must be a string or an array of text parts.", at)
 	}
 	if content[0] == '"' {
-		return nil
+		return nil, nil
 	}
 	return checkContent(at.String()+".content", role, content)
 }
 
 // checkContent checks content that is no string.
-func checkContent(path, role string, v json.RawMessage) error {
+func checkContent(path, role string, v json.RawMessage) (found []part, err error) {
 	parts, ok := jsonbody.ArrayOf(v)
 	if !ok {
-		return jsonbody.WrongType(apierr.BadRequest, path, "a string or an array of text parts", v)
+		return nil, jsonbody.WrongType(apierr.BadRequest, path, "a string or an array of text parts", v)
 	}
 	for i, v := range parts {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		part, ok := jsonbody.ObjectOf(v)
+		fields, ok := jsonbody.ObjectOf(v)
 		if !ok {
-			return jsonbody.WrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
+			return nil, jsonbody.WrongType(apierr.BadRequest, at, `an object {"type": "text", "text": …}`, v)
 		}
-		typ, _ := rawjson.String(part["type"])
+		typ, _ := rawjson.String(fields["type"])
+		if role == "user" && slices.Contains(media, typ) {
+			found = append(found, part{0, i, typ})
+			continue
+		}
 		if typ != "text" && (typ != "refusal" || role != "assistant") {
-			return badField(at+".type", "`%s.type` is %q: only text parts are taken.", at, jsonbody.Cut(typ, 64))
+			return nil, badField(at+".type", "`%s.type` is %q: only text parts are taken.", at, jsonbody.Cut(typ, 64))
 		}
-		if _, ok := rawjson.String(part[typ]); !ok {
-			return jsonbody.WrongType(apierr.BadRequest, at+"."+typ, "a string", part[typ])
+		if _, ok := rawjson.String(fields[typ]); !ok {
+			return nil, jsonbody.WrongType(apierr.BadRequest, at+"."+typ, "a string", fields[typ])
 		}
 	}
-	return nil
+	return found, nil
 }

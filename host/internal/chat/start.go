@@ -69,6 +69,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if err := workspace.CheckNeededOptions(w, m, true); err != nil {
 		return nil, err
 	}
+	if err := req.checkParts(m, o.said); err != nil {
+		return nil, err
+	}
 	lost := req.settle(w)
 	most := req.maxTokens()
 	if err := s.deps.admit(&pass, caller, w, len(body), most, &o); err != nil {

@@ -145,7 +145,7 @@ func checkContent(path string, m object) error {
 }
 
 // unsupportedParts are kinds of content that other servers take.
-var unsupportedParts = []string{"image_url", "input_audio", "file", "input_image", "input_file", "audio", "video_url"}
+var unsupportedParts = []string{"input_image", "input_file", "audio", "video_url"}
 
 func unsupportedPart(path, typ string) error {
 	return refuse("unsupported_content_part", path, "`"+path+"` is a part of type `"+typ+"`, which is not supported: only text is.")

@@ -145,6 +145,30 @@ func (m *messages) message(path string, o object) error {
 	return nil
 }
 
+// mediaPart is an image or a file as a chat's message has it; nil where it says no
+// more than an id, which chats do not know.
+func mediaPart(typ string, part object) json.RawMessage {
+	if typ == "input_image" {
+		url := part.text("image_url")
+		if url == "" {
+			return nil
+		}
+		image := object{"url": quote(url)}
+		if detail := part.text("detail"); detail != "" {
+			image["detail"] = quote(detail)
+		}
+		return object{"type": quote("image_url"), "image_url": image.append(nil)}.append(nil)
+	}
+	if part.text("file_data") == "" {
+		return nil
+	}
+	file := object{"file_data": part["file_data"]}
+	if name := part.text("filename"); name != "" {
+		file["filename"] = quote(name)
+	}
+	return object{"type": quote("file"), "file": file.append(nil)}.append(nil)
+}
+
 // partsText returns content of a role, a string or parts, as a chat's message has
 // it.
 func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
@@ -168,6 +192,12 @@ func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
 			}
 			texts = append(texts, text)
 			list = append(list, object{"type": quote("text"), "text": quote(text)}.append(nil))
+		case "input_image", "input_file":
+			media := mediaPart(typ, part)
+			if media == nil || role != "user" {
+				return nil, unsupportedPart(at, typ)
+			}
+			list = append(list, media)
 		case "refusal":
 			if role != "assistant" {
 				return nil, refuse("invalid_value", at+".type", "`"+at+".type` is `refusal`, which only an assistant's message has.")
