@@ -39,6 +39,13 @@ type Cost struct {
 	P99   int64  `json:"fuel_p99"`
 }
 
+// mostFuel is what most code spends of fuel in a nanosecond, at most.
+const mostFuel = 10
+
+// dear reports whether the meter charges the call for far more than it does: twice what most
+// code spends by time, which a busy machine only makes less.
+func (c *Cost) dear() bool { return c.NS > 0 && c.Fuel/c.NS >= 2*mostFuel }
+
 // Measure says what module costs. Events are those of the body, framed as the
 // plugin asks for, else of o's cases, else of what the kit has that the plugin
 // makes text of.

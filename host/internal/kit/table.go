@@ -58,6 +58,9 @@ func (f *Figures) WriteTable(w io.Writer) error {
 			of = ", of " + f.Of
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s of fuel, p99 %s\t%d bytes in%s\n", c.Call, duration(c.NS), count(c.Fuel), count(c.P99), c.Bytes, of)
+		if c.dear() {
+			fmt.Fprintf(t, "warning: %s spends %d units of fuel a nanosecond, and most code at most %d: it is charged for code that it does not run, as in loops of many branches; give limits.fuelPerCall the more room\n", c.Call, c.Fuel/c.NS, mostFuel)
+		}
 	}
 	return t.Flush()
 }

@@ -302,7 +302,7 @@ func (r *Runtime) known(key string) bool {
 
 // codeForm is the form that modules are brought into before they are compiled. Raise it
 // with any change to that, or hosts go on with what they had: TestCodeForm tells.
-const codeForm = 1
+const codeForm = 2
 
 // key names what r compiles code of that sum to, among all files of a cache.
 func (r *Runtime) key(sum string) string {

@@ -34,14 +34,17 @@ type coder struct {
 	*rewriter
 	fuel, depth, yield uint32 // indexes of what was added
 
-	body   []byte  // of the function, as far as it is copied
-	locals uint32  // parameters among them; also the index of the first added one
-	blocks []block // those open, the innermost last
-	loops  []loop  // those open, the innermost last; the first is the function
-	calls  bool    // something is called
-	leaves bool    // by a tail call, too
-	stack  stack
-	head   []byte // declarations of locals and what is done at the entry
+	body    []byte  // of the function, as far as it is copied
+	locals  uint32  // parameters among them; also the index of the first added one
+	blocks  []block // those open, the innermost last
+	loops   []loop  // those open, the innermost last; the first is the function
+	calls   bool    // something is called
+	leaves  bool    // by a tail call, too
+	stack   stack
+	depths  []uint32 // of a table of branches
+	charges []charge // to be put into body
+	spliced []byte   // body with them
+	head    []byte   // declarations of locals and what is done at the entry
 }
 
 // Local variables that are added, counted from the first one: what is left of
@@ -55,14 +58,17 @@ const (
 
 // A loop gathers the weight of what is executed each time it is entered.
 type loop struct {
-	at     int // in the coder's body: where its weight is to be written
-	weight uint64
+	at       int // in the coder's body: where its weight is to be written
+	weight   uint64
+	inside   int  // how many blocks are open in which it is, itself among them
+	plain    bool // nothing but openings of blocks, and no branch, was in it yet
+	segments []segment
 }
 
 // function appends the body that r reads, of a function with so many
 // parameters.
 func (c *coder) function(out []byte, r *reader, params uint32) []byte {
-	c.body, c.calls, c.leaves = c.body[:0], false, false
+	c.body, c.charges, c.calls, c.leaves = c.body[:0], c.charges[:0], false, false
 	c.blocks, c.loops = c.blocks[:0], append(c.loops[:0], loop{})
 	c.stack = stack{wide: c.wide}
 	groups := r.count()
@@ -83,8 +89,9 @@ func (c *coder) function(out []byte, r *reader, params uint32) []byte {
 		r.fail("malformed: code after its end")
 	}
 	c.enter()
-	out = appendU32(out, uint32(len(c.head)+len(c.body)))
-	return append(append(out, c.head...), c.body...)
+	body := c.insert()
+	out = appendU32(out, uint32(len(c.head)+len(body)))
+	return append(append(out, c.head...), body...)
 }
 
 // enter completes the head of a function whose body is copied.

@@ -39,15 +39,17 @@ func (s *stack) frame(locals uint32) uint64 {
 
 // A block is one that is open.
 type block struct {
-	loop bool
-	base uint32 // the operand stack's height below what the block takes
+	loop   bool
+	target bool   // of the table that its loop begins with
+	alone  bool   // and of another branch
+	base   uint32 // the operand stack's height below what the block takes
 	signature
 }
 
 // open opens a block.
 func (c *coder) open(loop bool, s signature) {
 	height := max(c.stack.height, s.params)
-	c.blocks = append(c.blocks, block{loop, height - s.params, s})
+	c.blocks = append(c.blocks, block{loop: loop, base: height - s.params, signature: s})
 }
 
 // base is the height below which the code of the innermost block does not reach.

@@ -16,6 +16,7 @@ func (c *coder) instruction(r *reader) (more bool) {
 		case opEnd:
 			return c.end()
 		case opElse:
+			c.loops[len(c.loops)-1].plain = false
 			c.otherwise()
 		}
 	case immNumber:
@@ -50,8 +51,15 @@ func (c *coder) copy(r *reader, begin int) (more bool) {
 	return true
 }
 
-// weigh adds to the weight of the innermost loop.
-func (c *coder) weigh(n uint64) { c.loops[len(c.loops)-1].weight += n }
+// weigh adds to the weight of the innermost loop, or of what is behind its last target.
+func (c *coder) weigh(n uint64) {
+	l := &c.loops[len(c.loops)-1]
+	if s := len(l.segments); s > 0 {
+		l.segments[s-1].weight += n
+		return
+	}
+	l.weight += n
+}
 
 // end closes the innermost block.
 func (c *coder) end() (more bool) {
@@ -62,9 +70,14 @@ func (c *coder) end() (more bool) {
 	}
 	b := c.blocks[n-1]
 	if b.loop {
-		l := c.loops[len(c.loops)-1]
-		putWeight(c.body[l.at:], l.weight)
+		l := &c.loops[len(c.loops)-1]
+		putWeight(c.body[l.at:], l.weight+c.group(l))
 		c.loops = c.loops[:len(c.loops)-1]
+	}
+	l := &c.loops[len(c.loops)-1]
+	l.plain = false
+	if b.target {
+		l.segments = append(l.segments, segment{at: len(c.body), alone: b.alone})
 	}
 	c.blocks = c.blocks[:n-1]
 	c.stack.height = b.base
@@ -86,16 +99,23 @@ func (c *coder) otherwise() {
 func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 	switch op {
 	case opBlock, opIf:
+		if op == opIf {
+			c.loops[len(c.loops)-1].plain = false
+		}
 		c.open(false, c.blockType(r))
+	case opBr, opBrIf:
+		c.branched(r.u32())
+		c.loops[len(c.loops)-1].plain = false
 	case opLoop:
 		return c.loop(r, begin)
 	case opBrTable:
 		n := r.count()
 		c.weigh(2)
+		c.depths = c.depths[:0]
 		for range n {
-			r.skip()
+			c.depths = append(c.depths, r.u32())
 		}
-		r.skip()
+		c.dispatched(append(c.depths, r.u32()))
 	case opCall, opReturnCall:
 		f := r.index("function", uint32(len(c.funcs)))
 		if r.err != nil {
@@ -151,7 +171,8 @@ func (c *coder) loop(r *reader, begin int) (more bool) {
 	}
 	var at int
 	c.body, at = c.charge(c.body)
-	c.loops = append(c.loops, loop{at: at, weight: 1})
+	c.loops[len(c.loops)-1].plain = false
+	c.loops = append(c.loops, loop{at: at, weight: 1, inside: len(c.blocks), plain: true})
 	return true
 }
 

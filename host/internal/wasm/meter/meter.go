@@ -12,6 +12,9 @@
 //
 //   - at each turn of a loop, its first one too: the weight of all instructions
 //     of the loop that are not in an inner loop;
+//   - in a loop that begins with a table of branches, behind each target of the table: the
+//     weight up to the next one (see dispatch.go). So a turn pays for what it executes there,
+//     and not for all of it: Go makes each function one loop around such a table;
 //   - at the entry of a function: the weight of all instructions outside its
 //     loops, but nothing where they weigh little and the function calls nothing;
 //   - before an instruction that works on a range of memory or of a table: by
@@ -19,9 +22,8 @@
 //
 // So no code that runs for long avoids being counted. All that is ever executed
 // without is a short function without loops, and who calls it has paid for the
-// call. A call whose frame is large weighs more. In a loop with branches more is taken than is executed. That errs on
-// the safe side, and makes fuel a figure to compare calls of the same module
-// by, not modules.
+// call. A call whose frame is large weighs more. In a loop with other branches more is taken than is executed, which
+// errs on the safe side.
 //
 // # How deep it stands
 //

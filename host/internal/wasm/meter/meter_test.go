@@ -86,6 +86,19 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// dispatch is a function of ten turns as Go has them: a loop around a table, of whose targets
+// two are light, and one, which runs once, is of that weight. The light ones do
+// more, too.
+func dispatch(more string, heavy int) string {
+	return `(func (export "f") (local $pc i32) (local $n i32) (local.set $n (i32.const 10))
+		(loop $l (block $c2 (block $c1 (block $c0 (br_table $c0 $c1 $c2 (local.get $pc)))
+			(local.set $pc (i32.const 1)) (br $l))
+			` + more + `
+			(local.set $n (i32.sub (local.get $n) (i32.const 1)))
+			(local.set $pc (select (i32.const 0) (i32.const 2) (local.get $n))) (br $l))
+			` + strings.Repeat("(local.set $pc (i32.add (local.get $pc) (i32.const 1)))", heavy/2) + `))`
+}
+
 // TestCharge says what is taken for some code: the weights of it, each turn,
 // and ranges by their size.
 func TestCharge(t *testing.T) {
@@ -102,6 +115,11 @@ func TestCharge(t *testing.T) {
 		{"a loop", `(func (export "f") (local i32) (local.set 0 (i32.const 10)) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))`, 40},
 		// 10 turns of the outer: 1, tee, sub, br_if; one turn of the inner in each.
 		{"an inner loop", `(func (export "f") (local i32) (local.set 0 (i32.const 10)) (loop (loop) (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))`, 50},
+		// 21 turns: the turn 1, the table 3, its light targets 2 and 5; once the heavy one.
+		{"a loop around a table", dispatch("", 400), 21*(1+3+2+5) + 400},
+		{"a loop around a table of light targets", dispatch("", 4), 21 * (1 + 3 + 2 + 5 + 4)},
+		// What is branched to past the table is charged for itself.
+		{"a branch to a light target", dispatch("(br_if $c2 (i32.eqz (local.get $n)))", 4), 21*(1+3+2+5+2) + 4},
 		{"memory.fill", `(memory 16) (func (export "f") (memory.fill (i32.const 0) (i32.const 1) (i32.const 80000)))`, 10_000},
 		{"memory.copy", `(memory 16) (func (export "f") (memory.copy (i32.const 0) (i32.const 1) (i32.const 80000)))`, 10_000},
 		{"memory.init", `(memory 16) (data $d "` + strings.Repeat("x", 800) + `") (func (export "f") (memory.init $d (i32.const 0) (i32.const 0) (i32.const 800)))`, 100},

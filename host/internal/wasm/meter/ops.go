@@ -7,6 +7,8 @@ const (
 	opIf             = 0x04
 	opElse           = 0x05
 	opEnd            = 0x0b
+	opBr             = 0x0c
+	opBrIf           = 0x0d
 	opBrTable        = 0x0e
 	opCall           = 0x10
 	opCallIndirect   = 0x11
@@ -77,8 +79,7 @@ func immediateOf(op byte) immediate {
 	case op <= 0x01, op == opElse, op == opEnd, op == 0x0f, op == 0x1a, op == 0x1b, // unreachable, nop, return, drop, select
 		op >= 0x45 && op <= 0xc4, op == 0xd1: // comparing and computing, ref.is_null
 		return immNone
-	case op == 0x0c, op == 0x0d, // br, br_if
-		op == 0x25, op == 0x26, // table.get, table.set
+	case op == 0x25, op == 0x26, // table.get, table.set
 		op == 0x3f, op == opMemoryGrow, op == opI32Const, op == 0x42: // memory.size, i64.const
 		return immNumber
 	case op >= 0x28 && op <= 0x3e: // loads and stores
@@ -87,7 +88,7 @@ func immediateOf(op byte) immediate {
 		return imm32
 	case op == 0x44: // f64.const
 		return imm64
-	case op >= opBlock && op <= opIf, op == opBrTable,
+	case op >= opBlock && op <= opIf, op >= opBr && op <= opBrTable,
 		op >= opCall && op <= opReturnIndirect, op == opSelectTyped,
 		op >= opLocalGet && op <= opGlobalSet,
 		op == 0xd0, op == opRefFunc, // ref.null
