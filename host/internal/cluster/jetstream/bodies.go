@@ -60,7 +60,15 @@ func (l *Log) put(ctx context.Context, s jetstream.ObjectStore, bucket, name str
 		return err
 	}
 	code := l.o.Key.MAC(macObject, []byte(bucket+"/"+name+"\x00"+info.Digest))
-	return s.UpdateMeta(ctx, name, jetstream.ObjectMeta{Name: name, Headers: nats.Header{headerCode: {hex.EncodeToString(code)}}})
+	meta := jetstream.ObjectMeta{Name: name, Headers: nats.Header{headerCode: {hex.EncodeToString(code)}}}
+	// The client asks for what it has just put, of a replica that may not have it yet: as of
+	// one that was deleted.
+	for until := time.Now().Add(findWait); ; time.Sleep(findEvery) {
+		err = s.UpdateMeta(ctx, name, meta)
+		if !errors.Is(err, jetstream.ErrUpdateMetaDeleted) || time.Now().After(until) {
+			return err
+		}
+	}
 }
 
 // wrote reports whether a node of this cluster put an object.
