@@ -114,6 +114,7 @@ func TestDeployYAML(t *testing.T) {
 		{"liveness", at(box, "livenessProbe", "httpGet", "path"), "/health"},
 		{"start", at(box, "startupProbe", "httpGet", "path"), "/health"},
 		{"port", at(box, "ports", 0, "containerPort"), 7700},
+		{"variables of services", at(pod, "enableServiceLinks"), false},
 		{"user", at(pod, "securityContext", "runAsNonRoot"), true},
 		{"system calls", at(pod, "securityContext", "seccompProfile", "type"), "RuntimeDefault"},
 		{"root file system", at(box, "securityContext", "readOnlyRootFilesystem"), true},

@@ -86,12 +86,20 @@ func startServing(t testing.TB, program *exec.Cmd, rest io.Writer) (url string) 
 		if err != nil {
 			t.Fatalf("the program does not start: %v:\n%s", err, said.String())
 		}
-		var log struct{ Addr, Message string }
-		if json.Unmarshal([]byte(line), &log) == nil && log.Message == "serving" {
+		if url := listening(line); url != "" {
 			go io.Copy(rest, lines) // ends with the program
-			return "http://" + log.Addr
+			return url
 		}
 	}
+}
+
+// listening is where the program serves, once a line of its log says so; empty: not yet.
+func listening(line string) (url string) {
+	var log struct{ Addr, Message string }
+	if json.Unmarshal([]byte(line), &log) != nil || log.Message != "serving" {
+		return ""
+	}
+	return "http://" + log.Addr
 }
 
 // serveUnlocked is reexecServe for any plugins of a directory, with metrics and

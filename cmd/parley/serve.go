@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ func serveCommand(carry loadModules) *cobra.Command {
 			"  PARLEY_MASTER_KEY=… parley serve --env production --db-path /var/lib/parley",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // who reads the log may go, and the service is not to end with that
 			collectEarly()
 			c, settings, err := cli.LoadConfig(cmd, nil)
 			if err != nil {

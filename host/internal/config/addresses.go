@@ -1,15 +1,14 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/httpapi"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
 
@@ -87,8 +86,8 @@ func setOrigins(c *Config, v string) error {
 	c.AllowedOrigins = nil
 	for origin := range strings.SplitSeq(v, ",") {
 		origin = strings.ToLower(strings.TrimSpace(origin))
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Scheme+"://"+u.Host != origin || strings.Contains(u.Host, "*") {
+		u, err := outbound.ParseURL(origin, outbound.URLRules{NoPath: true})
+		if err != nil || u.Scheme+"://"+u.Host != origin || strings.Contains(u.Host, "*") {
 			return fmt.Errorf("names %q", origin)
 		}
 		if u.Scheme == "http" && u.Port() == "80" || u.Scheme == "https" && u.Port() == "443" {
@@ -114,12 +113,8 @@ func publicURLKind() Kind {
 }
 
 func setPublicURL(c *Config, v string) error {
-	u, err := url.Parse(v)
-	if err != nil || u.User != nil {
-		return errors.New("cannot be used") // without the text: it may hold a password
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("is %q", v)
+	if _, err := outbound.ParseURL(v, outbound.URLRules{}); err != nil {
+		return err
 	}
 	c.PublicURL = strings.TrimRight(v, "/")
 	return nil
@@ -154,6 +149,5 @@ func pluginRegistryKind() Kind {
 // isLoopback reports whether nobody else can connect to addr.
 func isLoopback(addr string) bool {
 	host, _, _ := net.SplitHostPort(addr) // it was checked
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
+	return outbound.IsLoopback(host)
 }

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"regexp"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 )
+
+// natsURL is what an address of NATS may have: a login, too.
+var natsURL = outbound.URLRules{Schemes: []string{"nats", "tls"}, User: true, NoPath: true}
 
 var clusterName = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
 
@@ -31,9 +34,8 @@ func natsKind() Kind {
 			c.Cluster.NATS = nil
 			for s := range strings.SplitSeq(v, ",") {
 				s = strings.TrimSpace(s)
-				u, err := url.Parse(s)
-				if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
-					return fmt.Errorf("holds something else than URLs of NATS")
+				if _, err := outbound.ParseURL(s, natsURL); err != nil {
+					return fmt.Errorf("holds something else than URLs of NATS: one %w", err)
 				}
 				c.Cluster.NATS = append(c.Cluster.NATS, secret.New(s))
 			}
@@ -44,9 +46,9 @@ func natsKind() Kind {
 
 func advertiseKind() Kind {
 	return Kind{Name: "url", Allowed: "an http or https URL without user, path and query, such as http://10.0.0.7:7700", Examples: []string{"http://10.0.0.7:7700", "https://a.example"}, Wrong: "http://me:s3cret@x.example", set: func(c *Config, v string) error {
-		u, err := url.Parse(v)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return errors.New("is something else")
+		u, err := outbound.ParseURL(v, outbound.URLRules{NoPath: true})
+		if err != nil {
+			return err
 		}
 		c.Cluster.Advertise = u.Scheme + "://" + u.Host
 		return nil
@@ -60,12 +62,11 @@ func (o *ClusterConfig) CheckSecure() error {
 		return nil
 	}
 	for _, s := range o.NATS {
-		u, err := url.Parse(s.Reveal())
+		u, err := outbound.ParseURL(s.Reveal(), natsURL)
 		if err != nil || u.Scheme != "nats" { // the kind has let it through: tls
 			continue
 		}
-		name := u.Hostname()
-		if ip := net.ParseIP(name); name != "localhost" && !ip.IsLoopback() {
+		if !outbound.IsLoopback(u.Hostname()) {
 			return fmt.Errorf("option cluster-nats: %s is another machine, and nats:// sends all documents to it unencrypted: give the servers TLS and write tls://, or set --cluster-insecure where nobody else is on that network", u.Host)
 		}
 	}

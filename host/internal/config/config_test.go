@@ -60,6 +60,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"not TOML", Sources{File: file("http_addr = \n")}, []string{"config-file-path (default)", "line 1", "want the path of a TOML file"}},
 		{"no such file", Sources{File: "/nowhere/c.toml"}, []string{"/nowhere/c.toml"}},
 		{"unknown variable", Sources{Environ: []string{"PARLEY_DBPATH=x"}}, []string{"PARLEY_DBPATH", "did you mean PARLEY_DB_PATH?"}},
+		{"a port that is meant", Sources{Environ: []string{"PARLEY_PORT=7700"}}, []string{"unknown variable PARLEY_PORT"}},
+		{"a service that is none", Sources{Environ: []string{"PARLEY_SERVICE=x"}}, []string{"unknown variable PARLEY_SERVICE"}},
 		{"wrong number", Sources{Flags: map[string]string{"chat-max-rounds": "0"}}, []string{"chat-max-rounds", "flag --chat-max-rounds", `"0"`, "from 1 to 100"}},
 		{"wrong size", Sources{Environ: []string{"PARLEY_HTTP_PAYLOAD_SIZE_LIMIT=lots"}}, []string{"http-payload-size-limit", "PARLEY_HTTP_PAYLOAD_SIZE_LIMIT", "lots"}},
 		{"wrong word", Sources{Flags: map[string]string{"log-level": "loud"}}, []string{"log-level", "loud", "trace"}},
@@ -180,5 +182,20 @@ func TestPrivateByDefault(t *testing.T) {
 		if err != nil || c.PrivateNetworks.String() != tt.want {
 			t.Errorf("%v: private networks %v, %v, want %s", tt.flags, c.PrivateNetworks, err, tt.want)
 		}
+	}
+}
+
+// TestServiceLinks starts with the variables that kubelet sets for services named parley
+// and parley-nats.
+func TestServiceLinks(t *testing.T) {
+	t.Parallel()
+	var environ []string
+	for _, name := range []string{"PARLEY", "PARLEY_NATS"} {
+		environ = append(environ, name+"_SERVICE_HOST=10.0.0.1", name+"_SERVICE_PORT=7700", name+"_SERVICE_PORT_HTTP=7700", name+"_PORT=tcp://10.0.0.1:7700",
+			name+"_PORT_7700_TCP=tcp://10.0.0.1:7700", name+"_PORT_7700_TCP_PROTO=tcp", name+"_PORT_7700_TCP_PORT=7700", name+"_PORT_7700_TCP_ADDR=10.0.0.1", name+"_PORT_53_UDP=udp://10.0.0.1:53")
+	}
+	c, _, err := Load(Sources{Environ: append(environ, "PARLEY_LOG_LEVEL=warn")})
+	if err != nil || c.LogLevel != "warn" {
+		t.Errorf("Load = level %q, %v", c.LogLevel, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,6 +74,9 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 			continue
 		}
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Env() == name })
+		if i < 0 && isServiceLink(name, value) {
+			continue
+		}
 		if i < 0 {
 			errs = append(errs, fmt.Errorf("environment: unknown variable %.60s%s", name, suggest(name, options, Option.Env)))
 			continue
@@ -80,6 +84,17 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 		values[options[i].Key()] = value
 	}
 	return values, errors.Join(errs...)
+}
+
+// serviceLink is the name of a variable that Kubernetes sets for each service in a
+// namespace, and Docker for a link: those of a service whose name begins with parley are
+// none of ours.
+var serviceLink = regexp.MustCompile(`^PARLEY_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$`)
+
+// isServiceLink reports whether a variable is one of those. PARLEY_PORT is, where it is
+// tcp://10.0.0.1:7700, and not where somebody has meant the port to listen on.
+func isServiceLink(name, value string) bool {
+	return serviceLink.MatchString(name) && (!strings.HasSuffix(name, "_PORT") || strings.HasSuffix(name, "_SERVICE_PORT") || strings.Contains(value, "://") || strings.Contains(name, "_PORT_"))
 }
 
 // valueOf is the last value of a variable; empty where it is not set.

@@ -50,9 +50,9 @@ func (t *tokens) newExchange(a *abi.Auth, f *filled) (*exchange, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(c.TokenURL)
-	if err != nil || u.Host == "" {
-		return nil, refused("the options make a tokenUrl of the plugin's auth that is not a URL")
+	u, err := outbound.ParseURL(c.TokenURL, outbound.URLRules{Query: true})
+	if err != nil {
+		return nil, refused("the options make a tokenUrl of the plugin's auth that %v", err)
 	}
 	return &exchange{u.Host, sum([]any{c.ClientID, c.ClientSecret, c.TokenURL, scopes, c.EndpointParams}), c.Token}, nil
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/registry"
 )
@@ -52,9 +52,9 @@ func ParseSource(s string) (Source, error) {
 	if !strings.Contains(src.Place, "://") {
 		return src, nil
 	}
-	u, err := url.Parse(src.Place)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return Source{}, errors.New("what is to be installed is neither a file nor a URL that begins with https://, http://, oci:// or oci-layout://")
+	u, err := outbound.ParseURL(src.Place, outbound.URLRules{Query: true, User: true})
+	if err != nil {
+		return Source{}, fmt.Errorf("what is to be installed is neither a file nor a URL that begins with https://, http://, oci:// or oci-layout://: it %w", err)
 	}
 	src.url = u
 	return src, src.checkScheme(u)
@@ -74,15 +74,10 @@ func (s Source) String() string {
 
 // checkScheme refuses a place that anybody on the way could answer for.
 func (s Source) checkScheme(u *url.URL) error {
-	if u.Scheme == "https" || s.SHA256 != "" || isLoopback(u.Hostname()) && isLoopback(s.url.Hostname()) {
+	if u.Scheme == "https" || s.SHA256 != "" || outbound.IsLoopback(u.Hostname()) && outbound.IsLoopback(s.url.Hostname()) {
 		return nil
 	}
 	return fmt.Errorf("%s comes without encryption, so anybody on the way could change it: use https, or say which sha256 it must have (URL@sha256)", u.Redacted())
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // A Fetched is a module that is not yet in a plugin directory.

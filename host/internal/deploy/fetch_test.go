@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/outbound/outboundtest"
 	"github.com/parley-search/parley/host/internal/plugin"
 )
 
@@ -137,5 +138,15 @@ func TestFetch(t *testing.T) {
 	}
 	if plugin.MaxModule>>10 != 65536 {
 		t.Error("the bound has changed: so must the test")
+	}
+}
+
+// TestBadAddresses gives each bad address of a scheme to what reads a plugin's source.
+func TestBadAddresses(t *testing.T) {
+	t.Parallel()
+	for _, text := range outboundtest.BadURLs {
+		if _, err := ParseSource(text); strings.Contains(text, "://") && err == nil {
+			t.Errorf("ParseSource(%q): no error", text)
+		}
 	}
 }

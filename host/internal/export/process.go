@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
@@ -88,7 +89,7 @@ func (s *Service) Process(ctx context.Context, r *task.Run) ([]task.Outcome, err
 
 // open makes the way to the target.
 func (x *run) open() error {
-	base, err := url.Parse(x.URL)
+	base, err := outbound.ParseURL(x.URL, outbound.URLRules{})
 	if err != nil {
 		return fmt.Errorf("parse URL of export: %w", err)
 	}

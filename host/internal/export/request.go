@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/secret"
@@ -21,7 +21,6 @@ import (
 
 // Bounds of a request's body, in bytes but for the last.
 const (
-	maxURL         = 4 << 10
 	maxKey         = 4 << 10
 	leastPayload   = 1 << 10
 	defaultPayload = 20 << 20
@@ -95,9 +94,8 @@ func (s *Service) Task(body []byte) (task.New, error) {
 }
 
 func readURL(s string) (string, error) {
-	u, err := url.Parse(s)
-	if err != nil || len(s) > maxURL || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", apierr.Newf(apierr.InvalidExportURL, "`url` must be that of the other instance's API, such as \"https://search.example.com\": of http or https, without user, password, query and fragment.")
+	if _, err := outbound.ParseURL(s, outbound.URLRules{}); err != nil {
+		return "", apierr.Newf(apierr.InvalidExportURL, "`url` %v: it must be that of the other instance's API, such as \"https://search.example.com\": of http or https, without user, password, query and fragment.", err)
 	}
 	return strings.TrimRight(s, "/"), nil
 }

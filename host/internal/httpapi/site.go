@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A Site says by which names a host is asked, and which pages may ask it.
@@ -67,7 +68,7 @@ func (s *Server) asksHere(c *fiber.Ctx) bool {
 // names of local networks are fine: to point a name here takes one with a dot, in
 // a domain that somebody can own.
 func (s *Server) servesName(name string) bool {
-	if isLoopback(name) {
+	if outbound.IsLoopback(name) {
 		return true
 	}
 	for _, known := range s.Site.Hosts {
@@ -97,7 +98,7 @@ func (s *Server) trusts(origin, host string) bool {
 			return true
 		}
 	}
-	return len(s.Site.Origins) == 0 && isLoopback(HostName(from))
+	return len(s.Site.Origins) == 0 && outbound.IsLoopback(HostName(from))
 }
 
 // visits reports whether c is a person's way to a page of this host, in a window
@@ -117,14 +118,4 @@ func HostName(host string) string {
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	return strings.TrimSuffix(name, ".")
-}
-
-// isLoopback reports whether name is one that leads to this machine wherever it
-// is looked up.
-func isLoopback(name string) bool {
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(name)
-	return err == nil && a.Unmap().IsLoopback()
 }

@@ -2,18 +2,17 @@ package network
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
 const (
 	maxRemotes = 100
 	maxName    = 100
-	maxURL     = 4 << 10
 	maxKey     = 4 << 10
 )
 
@@ -104,7 +103,7 @@ func (c *remoteChange) apply(name string, old Remote) (Remote, error) {
 		return r, apierr.Newf(apierr.MissingNetworkURL, "`remotes.%s.url` is missing: send the URL of the remote's API, such as \"https://search.example.com\".", name)
 	}
 	sent, err := c.readKey(name, &r)
-	if err == nil && !sent && !sameHost(old.URL, r.URL) {
+	if err == nil && !sent && !outbound.SameHost(old.URL, r.URL) {
 		// A key stays with the host that it was given for.
 		r.Key, r.KeyUnreadable = secret.Text{}, false
 	}
@@ -114,17 +113,10 @@ func (c *remoteChange) apply(name string, old Remote) (Remote, error) {
 // readURL checks a URL. The errors do not repeat it: what is wrong with it may
 // be a secret in it.
 func readURL(name, s string) (string, error) {
-	u, err := url.Parse(s)
-	if err != nil || len(s) > maxURL || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", apierr.Newf(apierr.InvalidNetworkURL, "`remotes.%s.url` must be a URL such as \"https://search.example.com\", of http or https, without user, password, query and fragment.", name)
+	if _, err := outbound.ParseURL(s, outbound.URLRules{}); err != nil {
+		return "", apierr.Newf(apierr.InvalidNetworkURL, "`remotes.%s.url` %v: it must be a URL such as \"https://search.example.com\", of http or https, without user, password, query and fragment.", name, err)
 	}
 	return strings.TrimRight(s, "/"), nil
-}
-
-func sameHost(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
 // readKey applies the key to r. sent says that the client gave one, or took it

@@ -3,13 +3,12 @@ package upstream
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
@@ -30,16 +29,8 @@ var _ telemetry.Sender = (*TelemetrySender)(nil)
 
 // CheckTelemetryURL says what is wrong with an address for telemetry.
 func CheckTelemetryURL(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return errors.New("it is not a URL")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return errors.New("it must begin with https:// or http:// and name a host")
-	case u.User != nil:
-		return errors.New("it must hold no user and password: the write key is a separate option")
-	case u.Fragment != "":
-		return errors.New("it must hold no fragment")
+	if _, err := outbound.ParseURL(address, outbound.URLRules{Query: true}); err != nil {
+		return fmt.Errorf("it %w: the write key is a separate option", err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -30,10 +31,9 @@ type Webhook struct {
 
 // ParseWebhookURL checks the address of a webhook.
 func ParseWebhookURL(s string) (*url.URL, error) {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		// Without the text: it may hold a token.
-		return nil, fmt.Errorf("is not an http or https address with a host, and no user or fragment")
+	u, err := outbound.ParseURL(s, outbound.URLRules{Query: true})
+	if err != nil {
+		return nil, fmt.Errorf("is not an http or https address with a host, and no user or fragment: it %w", err)
 	}
 	return u, nil
 }

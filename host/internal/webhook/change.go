@@ -2,16 +2,15 @@ package webhook
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/secret"
 )
 
 const (
-	maxURL     = 4 << 10
 	maxHeaders = 200
 	maxName    = 100
 	maxValue   = 8 << 10
@@ -60,9 +59,8 @@ func (c *change) apply(old Hook) (Hook, error) {
 	if c.URL.Set {
 		h.URL = ""
 		if c.URL.Value != nil {
-			if !validURL(*c.URL.Value) {
-				// Without the text, which may hold a token.
-				return h, apierr.Newf(apierr.InvalidWebhookURL, "`url` must be a URL such as \"https://example.com/tasks\", of http or https, without user, password and fragment.")
+			if _, err := outbound.ParseURL(*c.URL.Value, outbound.URLRules{Query: true}); err != nil {
+				return h, apierr.Newf(apierr.InvalidWebhookURL, "`url` %v: it must be a URL such as \"https://example.com/tasks\", of http or https, without user, password and fragment.", err)
 			}
 			h.URL = *c.URL.Value
 		}
@@ -70,7 +68,7 @@ func (c *change) apply(old Hook) (Hook, error) {
 	if h.URL == "" {
 		return h, apierr.Newf(apierr.InvalidWebhookURL, "`url` is missing: send the address that is to be told, such as \"https://example.com/tasks\".")
 	}
-	if !sameHost(old.URL, h.URL) {
+	if !outbound.SameHost(old.URL, h.URL) {
 		clear(h.Headers) // a secret stays with the host that it was given for
 	}
 	return h, c.applyHeaders(&h, old)
@@ -111,17 +109,6 @@ func (c *change) applyHeaders(h *Hook, old Hook) error {
 		return apierr.Newf(apierr.InvalidWebhookHeaders, "The webhook would have %d headers: it may have at most %d. null takes one away.", len(h.Headers), maxHeaders)
 	}
 	return nil
-}
-
-func validURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && len(s) <= maxURL && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.Fragment == ""
-}
-
-func sameHost(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
 // headerName takes the names of headers that belong neither to the connection

@@ -1,9 +1,10 @@
-// Shows the Markdown of answers. It only ever sets text: nothing of an answer becomes markup.
+// Shows the Markdown of answers. It sets text: nothing becomes markup.
 import { button, el, pre, table } from "./dom.js";
 
-const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+|#[^\s)]*)\)|\[([A-Za-z0-9_-]+)\/([A-Za-z0-9_-]+)\]|(?<![\w*])[*_](?=\S)([^*_\n]+)[*_](?![\w*])/g;
+// Bounded, so that a long answer takes time in proportion.
+const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^[\]\n]{1,1000})\]\((https?:\/\/[^\s)]{1,2000}|#[^\s)]{0,200})\)|\[([A-Za-z0-9_-]{1,400})\/([A-Za-z0-9_-]{1,512})\]|(?<![\w*])[*_](?=\S)([^*_\n]+)[*_](?![\w*])/g;
 
-/** @typedef {(index: string, id: string) => void} Cite opens a document */
+/** @typedef {(index: string, id: string) => void} Cite */
 
 /** @param {string} text @param {Cite} cite */
 function line(text, cite) {
@@ -24,7 +25,7 @@ function line(text, cite) {
 	return out;
 }
 
-/** A link; one to a document of this service opens the document. @param {string} text @param {string} to @param {Cite} cite */
+/** @param {string} text @param {string} to @param {Cite} cite */
 function link(text, to, cite) {
 	const own = to.startsWith(`${location.origin}/`) ? /\/indexes\/([^/]+)\/documents\/([^/?#]+)$/.exec(to) : null;
 	return own ? button(text, () => cite(decodeURIComponent(own[1]), decodeURIComponent(own[2])), "chip") : el("a", { href: to, rel: "noopener", target: "_blank" }, text);
@@ -82,10 +83,7 @@ export function markdown(text, cite) {
 	return out;
 }
 
-/**
- * An answer that grows. Paragraphs that are whole are drawn once; only the one under way is text that is added to,
- * once a frame, so that an answer of any length costs the same to draw.
- */
+/** An answer that grows. Only the paragraph under way is drawn anew. */
 export class Growing {
 	constructor(into, cite) {
 		this.into = into;
@@ -110,7 +108,7 @@ export class Growing {
 		this.waiting = false;
 		if (!this.last.isConnected) return;
 		const end = this.text.lastIndexOf("\n\n");
-		// A fence that is open keeps its blank lines: an even number of them is closed.
+		// An open fence keeps its blank lines.
 		if (end > this.from && (this.text.slice(this.from, end).match(/^```/gm) ?? []).length % 2 === 0) {
 			this.last.before(markdown(this.text.slice(this.from, end), this.cite));
 			this.from = end + 2;
@@ -121,7 +119,7 @@ export class Growing {
 		this.shown = this.text.length;
 	}
 
-	/** Draws what is left as the Markdown that it is. */
+	/** Draws what is left. */
 	end() {
 		this.last.replaceWith(markdown(this.text.slice(this.from), this.cite));
 	}

@@ -11,7 +11,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/contain"
 	"github.com/parley-search/parley/host/internal/httpapi/exchange"
 	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/reader"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -94,8 +94,8 @@ func readFileSource(r *exchange.Call) (reader.Source, error) {
 		return source, apierr.Newf(apierr.BadRequest, "The query parameter `source` has %d bytes; at most 200 are taken.", len(source.Name))
 	}
 	if source.BaseURL != "" {
-		if u, err := url.Parse(source.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(source.BaseURL) > 1000 {
-			return source, apierr.Newf(apierr.BadRequest, "The query parameter `baseUrl` is %.100q; it must be an address such as https://docs.example.org.", source.BaseURL)
+		if _, err := outbound.ParseURL(source.BaseURL, outbound.URLRules{Query: true}); err != nil {
+			return source, apierr.Newf(apierr.BadRequest, "The query parameter `baseUrl` %v: it must be an address such as https://docs.example.org.", err)
 		}
 	}
 	switch split := r.Query["split"]; split {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/search/template"
 )
@@ -163,7 +164,7 @@ func (e *Embedder) patchBy(v value, known map[string]fieldReader) error {
 	known["apiKey"] = fieldReader{func(v value) error { keyed = true; return e.Key.read(v) }, func() { keyed = true }}
 	known["headers"] = fieldReader{func(v value) error { headed = true; return readHeaders(v, &e.Headers) }, func() { headed = true }}
 	err := v.fields(known)
-	same := e.Source == before.Source && sameHost(e.API().URL, before.API().URL)
+	same := e.Source == before.Source && outbound.SameHost(e.API().URL, before.API().URL)
 	if !keyed && same {
 		e.Key = before.Key
 	}

@@ -4,28 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/outbound"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
-
-func sameHost(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
-}
 
 func readURL(v value, dst *string) error {
 	var s string
 	if err := v.text(&s, maxURL); err != nil {
 		return err
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		// What is wrong with it may be a secret in it.
-		return fmt.Errorf("`%s` must be a URL such as \"https://api.example.com/v1/embeddings\", without user, password or fragment", v.path)
+	if _, err := outbound.ParseURL(s, outbound.URLRules{Query: true}); err != nil {
+		return fmt.Errorf("`%s` %w: it must be a URL such as \"https://api.example.com/v1/embeddings\", without user, password or fragment", v.path, err)
 	}
 	*dst = s
 	return nil
