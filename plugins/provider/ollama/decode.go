@@ -36,12 +36,9 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	o.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
 	if !ok {
-		// A gateway made an event stream of the lines.
-		data, isData := bytes.CutPrefix(bytes.TrimSpace(e.Data), []byte("data:"))
-		if data = bytes.TrimSpace(data); !isData && isStreamLine(data) || isData && string(data) == "[DONE]" {
+		if v, ok = readStreamLine(e.Data); ok && len(v) == 0 {
 			return nil
 		}
-		v, ok = rawjson.Parse(data)
 	}
 	if !ok || v.Kind() != rawjson.Object {
 		return errNotJSON
@@ -63,26 +60,45 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	s.done = true
 	o.teller.Spoil()
 	reason := m[5].String()
-	switch {
-	case reason == "length":
-		out.Finish("length")
-	case reason != "stop" && reason != "" && reason != "load" && reason != "unload" && reason != "tool_calls":
-		out.NativeFinish(reason)
-		if s.calls == 0 {
-			out.Finish("length")
-			break
-		}
-		out.Finish("tool_calls")
-	case s.calls > 0: // Ollama says stop after calls, too
-		out.Finish("tool_calls")
-	default:
-		out.Finish("stop")
-	}
+	s.finish(reason, out)
 	prompt, completion := countTokens(v.Get("prompt_eval_count")), countTokens(v.Get("eval_count"))
 	if prompt+completion > 0 {
 		out.Usage(provider.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion})
 	}
 	return nil
+}
+
+// finish ends the content. In a guest a branch costs by the function that it stands
+// in, and Decode runs for each few letters.
+//
+//go:noinline
+func (s *state) finish(reason string, out *provider.Out) {
+	switch reason {
+	case "stop", "", "load", "unload", "tool_calls":
+		reason = "stop"
+	case "length":
+	default:
+		out.NativeFinish(reason)
+		if reason = "length"; s.calls > 0 {
+			reason = "tool_calls"
+		}
+	}
+	if s.calls > 0 && reason == "stop" { // Ollama says stop after calls, too
+		reason = "tool_calls"
+	}
+	out.Finish(reason)
+}
+
+// readStreamLine reads a line of an event stream, which a gateway made of Ollama's
+// lines; ok with no value is one that holds no data.
+//
+//go:noinline
+func readStreamLine(line []byte) (v rawjson.Value, ok bool) {
+	data, isData := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
+	if data = bytes.TrimSpace(data); !isData && isStreamLine(data) || isData && string(data) == "[DONE]" {
+		return nil, true
+	}
+	return rawjson.Parse(data)
 }
 
 // isStreamLine reports whether a line is one of an event stream that holds no data.

@@ -22,9 +22,9 @@ type called struct{ id, name string }
 func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 	c.names = c.names[:0]
 	b := append(c.out[:0], '[')
-	var members [4]rawjson.Value
+	var members [5]rawjson.Value
 	for it, i := messages.Items(), 0; it.Next(); i++ {
-		it.Value.Pick(members[:], "role", "content", "tool_calls", "tool_call_id")
+		it.Value.Pick(members[:], "role", "content", "tool_calls", "tool_call_id", "reasoning_content")
 		role, text := members[0].String(), openai.ContentText(members[1])
 		switch role {
 		case "system", "developer":
@@ -33,7 +33,7 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 			b = beginMessage(b, "user", text)
 		case "assistant":
 			b = beginMessage(b, "assistant", text+it.Value.Get("refusal").String())
-			if thinking := it.Value.Get("reasoning_content"); thinking.Kind() == rawjson.String {
+			if thinking := members[4]; thinking.Kind() == rawjson.String {
 				b = append(append(b, `,"thinking":`...), thinking...)
 			}
 			b = c.calls(b, members[2])
