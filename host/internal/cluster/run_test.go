@@ -740,3 +740,42 @@ func TestPurgedWhole(t *testing.T) {
 		log.list = log.list[:5]
 	}
 }
+
+// TestWakes: a node that stood still reads what the log got meanwhile before it thinks of
+// claiming it, and hears out a leader that it has not heard yet: it deposes nobody.
+func TestWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &memLog{}
+		open := func(id string) *Node {
+			n, err := Open(Options{Begins: true, ID: id, Log: memEnd{log, id}, Database: &simDB{data: map[string]string{}}, Lease: testLease})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		asleep, healthy := open("asleep"), open("healthy")
+		if err := asleep.claim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wait := testLease
+		asleep.round(t.Context(), &wait, true)
+		<-time.After(time.Minute)
+		if err := errors.Join(healthy.readOn(t.Context()), healthy.claim(t.Context())); err != nil || !healthy.leading {
+			t.Fatalf("nobody else leads: %v", err)
+		}
+		// It leads by its own word until it reads, and writes nothing that counts.
+		if _, err := asleep.append(t.Context(), func() ([]Op, error) { return []Op{{Kind: OpDelete, Key: []byte("k")}}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		asleep.round(t.Context(), &wait, false)
+		if asleep.leading || asleep.stored.Leader.ID != "healthy" || len(log.list) != 2 {
+			t.Errorf("it has %d messages of the log, leads: %v, knows leader %q; want it to follow", len(log.list), asleep.leading, asleep.stored.Leader.ID)
+		}
+		// One that only follows has not heard of the leader for as long as it slept.
+		<-time.After(time.Minute)
+		asleep.round(t.Context(), &wait, true)
+		if asleep.leading || len(log.list) != 2 {
+			t.Error("a follower that wakes deposes the leader that it has not heard yet")
+		}
+	})
+}
