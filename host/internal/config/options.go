@@ -205,7 +205,7 @@ func AllOptions() []Option {
 			Derive: deriveRequestMemory, Kind: sizeKind(func(c *Config) *int64 { return &c.RequestMemory }),
 		},
 		{
-			Name: "http-max-connections", Meaning: "connections of clients at a time, half of which one address may have that is not in trusted-proxies; where there are more, those are closed that nothing was asked on for longest; none: half of the files that the process may open, 1,000,000 at most",
+			Name: "http-max-connections", Meaning: "connections of clients at a time, half of which one address may have that is not in trusted-proxies; where there are more, those are closed whose clients sent nothing for longest; none: half of the files that the process may open, 1,000,000 at most",
 			Derive: deriveConnections, Kind: integerKind(func(c *Config) *int { return &c.Connections }, 16, mostConnections),
 		},
 		{

@@ -177,7 +177,7 @@ type conns struct {
 
 // add counts c among the open connections, of which there are at most most, and
 // half of them of one client; shared: c is of many clients. Where there is no room,
-// those are closed that nothing was asked on for longest; false: nobody's is idle.
+// those are closed whose clients sent nothing for longest; false: nobody's is idle.
 func (s *conns) add(c *conn, most int, shared bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *conns) removeLocked(c *conn) {
 	}
 }
 
-// closeIdle closes connections on which nothing was asked for longest, of one client
+// closeIdle closes connections whose clients sent nothing for longest, of one client
 // or, nil, of all, and reports whether there were any.
 func (s *conns) closeIdle(of *netip.Addr) bool {
 	s.mu.Lock()

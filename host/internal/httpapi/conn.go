@@ -28,7 +28,7 @@ type conn struct {
 	net.Conn
 	server  *Server
 	from    netip.Addr        // whose it is; see clientNetwork
-	idle    atomic.Int64      // since when nothing is asked, in Unix nanoseconds; 0: something is
+	idle    atomic.Int64      // since when the client is waited for, in Unix nanoseconds; 0: it is not
 	base    context.Context   // that work for its requests runs under; it has loan
 	loan    *memory.Loan      // of the request under way
 	asked   bool              // a request was answered since the last wait for one; the server's goroutine alone
@@ -69,7 +69,11 @@ func (c *conn) readChecked(b []byte) (int, error) {
 		c.loan.Close()
 		c.idle.Store(time.Now().UnixNano())
 	}
+	busy := c.idle.CompareAndSwap(0, time.Now().UnixNano()) // while a body does not come, nothing is done
 	n, err := c.Conn.Read(b)
+	if busy {
+		c.idle.Store(0)
+	}
 	passed, bad := c.framing.Check(b[:n])
 	switch {
 	case bad == nil:

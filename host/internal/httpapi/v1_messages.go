@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/anthropic"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/limit"
 	"github.com/parley-search/parley/host/internal/openai"
 )
 
@@ -31,7 +32,7 @@ func failMessages(c *fiber.Ctx, e *openai.Error) error {
 
 // createMessage answers POST /v1/messages, by default with the whole message.
 func (s *Server) createMessage(r *call) error {
-	body, err := r.ReadBody()
+	body, err := s.readQuestion(r, limit.Party{})
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,10 @@ func sized(o badger.Options) badger.Options {
 		// Three documents' records fit into one transaction, whatever their size:
 		// larger values go elsewhere.
 		WithValueThreshold(memTable * 15 / 100 / 3).
+		// The file of those values is mapped at twice this size, whatever is in it: at
+		// Badger's 1 GiB a process with a bound on its addresses could not begin. A plugin of
+		// 64 MiB has to fit.
+		WithValueLogFileSize(128 << 20).
 		// A table is built in buffers whose sizes double, for its records and once
 		// more for them compressed: so it just fits into one, at each level.
 		WithBaseTableSize(7 << 17).

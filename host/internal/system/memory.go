@@ -12,8 +12,8 @@ import (
 
 // Memory is how many bytes this process may take, as the first of these says that
 // says anything: GOMEMLIMIT, the limits of its control groups, the machine's
-// memory. A bound on addresses is never exceeded, half of which are mapped and not
-// used. 0: unknown.
+// memory. Of a bound on addresses it is a quarter: Go and the database map
+// most of them without use. 0: unknown.
 func Memory() int64 {
 	n := debug.SetMemoryLimit(-1)
 	if n == math.MaxInt64 {
@@ -22,10 +22,18 @@ func Memory() int64 {
 	if n == 0 {
 		n = MachineMemory()
 	}
-	if a := addressSpace(); a > 0 && (n == 0 || a/2 < n) {
-		n = a / 2
+	if a := addressSpace(); a > 0 && (n == 0 || a/4 < n) {
+		n = a / 4
 	}
 	return n
+}
+
+// CollectWithinMemory has garbage collected more often where the process comes near to
+// its [Memory], unless GOMEMLIMIT says when.
+func CollectWithinMemory() {
+	if n := Memory(); n > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(n / 10 * 9)
+	}
 }
 
 func readAll(file string) []byte {
