@@ -42,7 +42,7 @@ var sleeps = map[string]struct {
 	"host/internal/upstream/record_test.go":      {1, "a network that cuts an answer in pieces"},
 	"host/internal/upstream/silence_test.go":     {1, "closes at different moments of a read"},
 	"host/internal/wasm/neighbour_bench_test.go": {3, "a benchmark of latency, by the clock of the machine"},
-	"host/internal/watch/watch_test.go":          {1, "a file that is written slowly: the kernel tells of it by its own clock"},
+	"host/internal/watch/watch_test.go":          {2, "a file that is written slowly, and a wait in which nothing more may come: the kernel tells of both by its own clock"},
 	"host/internal/waittest/waittest.go":         {1, "the pause of what waits for others"},
 }
 

@@ -37,6 +37,7 @@ var provokedElsewhere = map[string][2]string{
 	"cluster_no_leader":             {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"cluster_unknown":               {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"cluster_behind":                {"httpapi/cluster_test.go", "TestClusterRefuses"},
+	"index_halted":                  {"search/follow_test.go", "TestFollowPanics"},
 	"cluster_stale":                 {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"cluster_halted":                {"httpapi/cluster_test.go", "TestClusterRefuses"},
 	"cluster_not_enabled":           {"httpapi/cluster_test.go", "TestClusterLeads"},
