@@ -13,21 +13,24 @@ import (
 const program = "github.com/parley-search/parley/cmd/parley"
 
 func main() {
-	if err := run(); err != nil {
+	status, err := run()
+	if err != nil {
 		say("parley: " + err.Error() + "\n")
-		os.Exit(1)
+		status = 1
 	}
+	os.Exit(status)
 }
 
-func run() error {
+// run compiles the program and returns the status that it ends with.
+func run() (status int, err error) {
 	say("parley: compiling; the first time takes 1 to 2 minutes on two processors and 0.6 GB in Go's cache, and gets modules of others from the network\n")
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	dir := cache + string(os.PathSeparator) + "parley"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return 0, err
 	}
 	out := dir + string(os.PathSeparator) + "parley-of-quickstart"
 	if os.PathSeparator == '\\' {
@@ -35,11 +38,11 @@ func run() error {
 	}
 	tool, err := findGo()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	total := 0
 	if err := runTool([]string{tool, "list", "-deps", program}, 1, func(string) { total++ }); err != nil {
-		return err
+		return 0, err
 	}
 	done := 0
 	err = runTool([]string{tool, "build", "-v", "-o", out, program}, 2, func(line string) {
@@ -54,15 +57,15 @@ func run() error {
 		say("\n")
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	args := append([]string{out, "quickstart"}, os.Args[1:]...)
 	_ = syscall.Exec(out, args, os.Environ()) // where the system has it, it does not return
 	state, err := wait(args, []*os.File{os.Stdin, os.Stdout, os.Stderr})
-	if err == nil {
-		os.Exit(state.ExitCode())
+	if err != nil {
+		return 0, err
 	}
-	return err
+	return state.ExitCode(), nil
 }
 
 // show says how far the compiler is: on a terminal always in the same line. Packages that

@@ -28,9 +28,10 @@ func TestKeptCodeFails(t *testing.T) {
 		}
 		defer rt.Close()
 		p, err := plugin.Load(t.Context(), rt, module, "test", plugin.Options{})
-		if err == nil {
-			err = p.Close()
-			runs = true
+		if runs = err == nil; runs {
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 		files, _ := filepath.Glob(filepath.Join(dir, "module-*"))
 		entries = map[string]bool{}
