@@ -20,11 +20,14 @@ func tellWhile(progress io.Writer, id string) (done func()) {
 	telling.Go(func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		const why = "; the first build compiles Go's standard library for WebAssembly, which takes about 15 s"
+		why := "; the first build compiles Go's standard library for WebAssembly, which takes about 15 s"
 		for {
 			select {
 			case <-tick.C:
 				fmt.Fprintf(progress, "%sbuilding plugin %s: %.0f s%s%s", before, id, time.Since(began).Seconds(), why, after)
+				if before == "" {
+					why = "" // a line of its own has said it
+				}
 			case <-ended:
 				fmt.Fprint(progress, before)
 				return
