@@ -90,7 +90,7 @@ func TestTelemetryCommands(t *testing.T) {
 		{[]string{"status"}, 0, "nowhere", ""},
 		{[]string{"status"}, 0, "off until the next start after 3 bad windows", ""},
 		{[]string{"status"}, 0, "c does not run: it clashes", ""},
-		{[]string{"show"}, 0, "stays on this machine", ""},
+		{[]string{"show"}, 0, "stays here", ""},
 		{[]string{"show", "--raw"}, 0, `{"batch":[{"x":1}]}`, `"y"`},
 		{[]string{"show", "--last", "1"}, 0, "no window has ended yet", ""},
 		{[]string{"show", "--last", "2"}, 0, "window 9, sealed at 2026-11-21T08:00:00Z", ""},
@@ -117,7 +117,7 @@ func TestTelemetryCommands(t *testing.T) {
 		t.Errorf("status without a key = %d %q, want what to give", code, out)
 	}
 	answers["/telemetry"] = `{"on":true,"engine":{"collectors":[]}}`
-	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL, "--master-key", "a key of sixteen"); code != 0 || !strings.Contains(out, "none runs") || !strings.Contains(out, "go generate") {
+	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL, "--master-key", "a key of sixteen"); code != 0 || !strings.Contains(out, "none runs") || !strings.Contains(out, "are built at a start") {
 		t.Errorf("status without collectors = %d %q, want how to get some", code, out)
 	}
 	srv.Close()

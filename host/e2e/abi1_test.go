@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,8 +52,12 @@ func TestOldModuleReplays(t *testing.T) {
 	if err != nil || len(cases) < 100 {
 		t.Fatalf("%d cases, %v; want over 100", len(cases), err)
 	}
+	later := []string{ // what plugins learnt since
+		"finish-abort", "finish-insufficient-system-resource", "finish-network-error", "finish-recitation", "finish-repetition", "finish-sensitive",
+		"finish-timeout", "finish-unknown", "framing-damaged-event", "framing-heartbeat-words", "framing-not-a-number", "framing-one-newline", "tools-name-in-pieces",
+	}
 	for _, c := range cases {
-		if c.Name == "stream-html" {
+		if c.Name == "stream-html" || slices.Contains(later, c.Name) {
 			continue // the host tells of a web page itself, before a plugin sees it
 		}
 		// What the plugin leaves empty, the host says in a sentence of its own.

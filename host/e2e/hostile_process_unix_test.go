@@ -47,7 +47,9 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "parley")
-	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/parley").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", file, "../../cmd/parley")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released; a C library takes addresses for each thread
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return file, nil

@@ -17,7 +17,7 @@ func TestSecurityPage(t *testing.T) {
 	}
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	for _, dir := range []string{"..", filepath.Join("..", "..", "cmd"), filepath.Join("..", "..", "plugins"), filepath.Join("..", "..", "sdk")} {
+	for _, dir := range []string{"..", filepath.Join("..", "..", "cmd"), filepath.Join("..", "..", "abi"), filepath.Join("..", "..", "plugins"), filepath.Join("..", "..", "sdk")} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 				return err

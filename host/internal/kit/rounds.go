@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
 )
 
 // checkRounds asks for the requests that follow responses with calls: the plugin's
-// cases that say what the provider wants back, or else those of OpenAI's form.
+// cases that say what the provider wants back, or else those of OpenAI's form. Of the
+// latter a plugin need not understand all: it must send on what it was given.
 func checkRounds(s *subject) (string, error) {
 	g, err := s.fresh()
 	if err != nil {
@@ -22,7 +24,7 @@ func checkRounds(s *subject) (string, error) {
 	}
 	rounds, own := 0, false
 	try := func(c response.Case, st stream) error {
-		lost, err := s.lost(g, c, st)
+		lost, err := s.lost(g, c, st, own)
 		if err != nil || lost == nil {
 			return err
 		}
@@ -60,8 +62,9 @@ func checkRounds(s *subject) (string, error) {
 }
 
 // lost runs a stream and asks for the request that follows. It returns nil where the
-// stream came to no call, and else what of c.Back that request does not have.
-func (s *subject) lost(g *guest, c response.Case, st stream) ([]string, error) {
+// stream came to no call, and else what of c.Back that request does not have; unless
+// all is wanted, only of what the plugin is given for it.
+func (s *subject) lost(g *guest, c response.Case, st stream, all bool) ([]string, error) {
 	o, _, err := st.run(g)
 	switch {
 	case err != nil:
@@ -77,7 +80,13 @@ func (s *subject) lost(g *guest, c response.Case, st stream) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := g.call(abi.FuncEncode, input{"the round behind " + st.name, mustJSON(in)})
+	given := mustJSON(in)
+	if !all {
+		c.Back = slices.DeleteFunc(slices.Clone(c.Back), func(back string) bool {
+			return response.Case{Back: []string{back}}.Lost(given) != nil
+		})
+	}
+	r, err := g.call(abi.FuncEncode, input{"the round behind " + st.name, given})
 	if err != nil {
 		return nil, err
 	}
