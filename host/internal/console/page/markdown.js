@@ -2,7 +2,8 @@
 import { button, el, pre, table } from "./dom.js";
 
 // Bounded, so that a long answer takes time in proportion.
-const inline = /(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^[\]\n]{1,1000})\]\((https?:\/\/[^\s)]{1,2000}|#[^\s)]{0,200})\)|\[([A-Za-z0-9_-]{1,400})\/([A-Za-z0-9_-]{1,512})\]|(?<![\w*])[*_](?=\S)([^*_\n]+)[*_](?![\w*])/g;
+const inline =
+	/(`[^`\n]+`)|\*\*([^*\n]+)\*\*|\[([^[\]\n]{1,1000})\]\((https?:\/\/[^\s)]{1,2000}|#[^\s)]{0,200})\)|\[([A-Za-z0-9_-]{1,400})\/([A-Za-z0-9_-]{1,512})\]|(?<![\w*])[*_](?=\S)([^*_\n]+)[*_](?![\w*])/g;
 
 /** @typedef {(index: string, id: string) => void} Cite */
 

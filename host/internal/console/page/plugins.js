@@ -214,7 +214,8 @@ function card(p, all, change) {
 			p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
 		),
 		p.error && el("p", { class: "bad" }, p.error),
-		p.lastFault && el("p", { class: "bad" }, `Last fault, ${time(p.lastFault.at)}: ${p.lastFault.message}${p.lastFault.workspace ? `, over input of workspace ${p.lastFault.workspace}` : ""}`),
+		p.lastFault &&
+			el("p", { class: "bad" }, `Last fault, ${time(p.lastFault.at)}: ${p.lastFault.message}${p.lastFault.workspace ? `, over input of workspace ${p.lastFault.workspace}` : ""}`),
 		soft(
 			[
 				counted(p.calls ?? 0, "call", "calls"),
