@@ -12,11 +12,10 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/telemetry"
-	"github.com/parley-search/parley/host/internal/waittest"
-
 	"github.com/parley-search/parley/host/internal/archive"
 	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // furnish makes a house with something of everything that an archive holds.
