@@ -25,7 +25,7 @@ func sized(o badger.Options) badger.Options {
 		// The file of those values is mapped at twice this size, whatever is in it: at
 		// Badger's 1 GiB a process with a bound on its addresses could not begin. A plugin of
 		// 64 MiB has to fit.
-		WithValueLogFileSize(128 << 20).
+		WithValueLogFileSize(72 << 20).
 		// A table is built in buffers whose sizes double, for its records and once
 		// more for them compressed: so it just fits into one, at each level.
 		WithBaseTableSize(7 << 17).
