@@ -325,7 +325,7 @@ func FuzzSplit(f *testing.F) {
 func lostWords(text string, parts []Part) string {
 	count := map[string]int{}
 	fields := func(s string) []string {
-		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	}
 	for _, p := range parts {
 		for _, w := range fields(p.Text) {

@@ -2,6 +2,7 @@ package passage
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -342,7 +343,8 @@ func isItem(text string) bool {
 }
 
 // cutAt returns where a line is cut so that at most size bytes, and at least one character, go before:
-// behind a sentence if one ends in the second half, else at a space, else where a character ends.
+// behind a sentence if one ends in the second half, else at a space or behind a word there, else where a
+// character ends.
 func cutAt(line string, size int) int {
 	head := line[:size]
 	if at := strings.LastIndex(head, ". "); at > size/2 {
@@ -351,12 +353,22 @@ func cutAt(line string, size int) int {
 	if at := strings.LastIndexByte(head, ' '); at > size/2 {
 		return at
 	}
-	for at := size; at > 0; at-- {
-		if utf8.RuneStart(line[at]) {
-			return at
+	whole := 0 // the last place between characters
+	for at := size; at > size/2; at-- {
+		if !utf8.RuneStart(line[at]) {
+			continue
+		}
+		if whole == 0 {
+			whole = at
+		}
+		if before, _ := utf8.DecodeLastRuneInString(line[:at]); !unicode.IsLetter(before) && !unicode.IsDigit(before) && !unicode.IsMark(before) {
+			return at // behind a word
 		}
 	}
-	return size
+	if whole == 0 { // of characters that are longer than half of size
+		return size
+	}
+	return whole
 }
 
 // fenceOf returns the fence of code that a line begins, or nothing.
@@ -371,8 +383,30 @@ func fenceOf(line string) string {
 	return line[:n]
 }
 
-// marks takes the marks of emphasis and code out of a heading.
-var marks = strings.NewReplacer("`", "", "*", "")
+// withoutMarks takes the marks of emphasis and code out of a heading, but for those between two words, as in 2*3.
+func withoutMarks(heading string) string {
+	if !strings.ContainsAny(heading, "`*") {
+		return heading
+	}
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+	var b strings.Builder
+	for len(heading) > 0 {
+		at := strings.IndexAny(heading, "`*")
+		if at < 0 {
+			break
+		}
+		rest := strings.TrimLeft(heading[at:], "`*")
+		before, _ := utf8.DecodeLastRuneInString(heading[:at])
+		after, _ := utf8.DecodeRuneInString(rest)
+		b.WriteString(heading[:at])
+		if inWord(before) && inWord(after) {
+			b.WriteString(heading[at : len(heading)-len(rest)])
+		}
+		heading = rest
+	}
+	b.WriteString(heading)
+	return b.String()
+}
 
 // headingOf reads a heading of Markdown; its level is 0 for any other line.
 func headingOf(line string) heading {
@@ -387,7 +421,7 @@ func headingOf(line string) heading {
 	if closed := strings.TrimRight(title, "#"); closed == "" || closed[len(closed)-1] == ' ' || closed[len(closed)-1] == '\t' {
 		title = closed // "## Name ##", and not "## C#"
 	}
-	title = strings.TrimSpace(marks.Replace(title))
+	title = strings.TrimSpace(withoutMarks(title))
 	if title == "" || len(title) > MaxHeading {
 		return heading{}
 	}
