@@ -140,7 +140,7 @@ func (r *Request) addUser(path string, blocks []jsonbody.Object) error {
 		o, _ := jsonbody.ObjectIn(parts[0])
 		r.add(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": o["text"]})
 	case len(parts) > 0:
-		r.add(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": array(parts)})
+		r.add(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": rawjson.Array(parts)})
 	case len(blocks) == 0:
 		return refuse(path+".content", "`%s.content` is empty.", path)
 	}
@@ -255,7 +255,7 @@ func (r *Request) addAssistant(path string, blocks []jsonbody.Object) error {
 	}
 	m := jsonbody.Object{"role": jsonbody.Quote("assistant"), "content": jsonbody.Quote(said.String())}
 	if len(calls) > 0 {
-		m["tool_calls"] = array(calls)
+		m["tool_calls"] = rawjson.Array(calls)
 		if said.Len() == 0 {
 			m["content"] = json.RawMessage("null")
 		}

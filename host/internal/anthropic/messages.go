@@ -350,7 +350,7 @@ func (k *block) append(b []byte) []byte {
 	}
 	b = rawjson.AppendString(append(b, `{"type":"text","text":`...), k.text)
 	if len(k.citations) > 0 {
-		b = append(append(b, `,"citations":`...), array(k.citations)...)
+		b = append(append(b, `,"citations":`...), rawjson.Array(k.citations)...)
 	}
 	return append(b, '}')
 }

@@ -91,7 +91,7 @@ func (r *Request) Said(i int) string { return r.from[i] }
 // Body returns the request for the provider's model, which may be empty, of a
 // source, as package chat takes it.
 func (r *Request) Body(model, source string) ([]byte, error) {
-	body := jsonbody.Object{"messages": array(r.messages), "max_completion_tokens": r.fields["max_tokens"]}
+	body := jsonbody.Object{"messages": rawjson.Array(r.messages), "max_completion_tokens": r.fields["max_tokens"]}
 	if r.tokens == 0 { // it is counted
 		delete(body, "max_completion_tokens")
 	}
@@ -104,7 +104,7 @@ func (r *Request) Body(model, source string) ([]byte, error) {
 		}
 	}
 	if len(r.tools) > 0 {
-		body["tools"] = array(r.tools)
+		body["tools"] = rawjson.Array(r.tools)
 	}
 	if err := r.choose(body); err != nil {
 		return nil, err
@@ -221,17 +221,6 @@ func wrongType(param, want string, got json.RawMessage) error {
 func text(o jsonbody.Object, name string) string {
 	s, _ := rawjson.String(o[name])
 	return s
-}
-
-func array(items []json.RawMessage) json.RawMessage {
-	b := []byte{'['}
-	for i, v := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
 }
 
 func isEmptyArray(v json.RawMessage) bool {

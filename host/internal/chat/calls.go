@@ -82,7 +82,7 @@ func (a *Answer) note(c *call, r result) {
 	if a.options.Citations != "" {
 		a.found = addCitable(a.found, a.options.Citations, r.index, r.hits)
 	}
-	a.sink.Searched(&Searched{CallID: c.id, Index: r.index, Query: r.query, Hits: r.hits, Failed: r.failed})
+	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.hits})
 }
 
 func (a *Answer) count(r result) {

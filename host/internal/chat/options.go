@@ -42,9 +42,8 @@ type Options struct {
 
 // Searched is an internal search of an answer.
 type Searched struct {
-	CallID, Index, Query string
-	Hits                 []Hit // none where it failed
-	Failed               bool
+	Index, Query string
+	Hits         []Hit // none where it failed
 }
 
 // said is what the client calls a message.

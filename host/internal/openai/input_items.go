@@ -38,7 +38,7 @@ func wholeItem(o object) json.RawMessage {
 		if o.text("role") == "assistant" {
 			part = object{"type": quote("output_text"), "text": text, "annotations": json.RawMessage("[]"), "logprobs": json.RawMessage("[]")}
 		}
-		o["content"] = array([]json.RawMessage{part.append(nil)})
+		o["content"] = rawjson.Array([]json.RawMessage{part.append(nil)})
 	}
 	return o.append(nil)
 }
@@ -84,7 +84,7 @@ func ListItems(items []json.RawMessage, query url.Values) (json.RawMessage, erro
 	for i, v := range items {
 		items[i] = shownItem(v, sealed)
 	}
-	list["data"] = array(items)
+	list["data"] = rawjson.Array(items)
 	return list.append(nil), nil
 }
 

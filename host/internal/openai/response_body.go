@@ -34,7 +34,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if len(m.list) == 0 {
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
-	body := object{"messages": array(m.done())}
+	body := object{"messages": rawjson.Array(m.done())}
 	r.from, r.states = m.from, m.states
 	if model != "" {
 		body["model"] = quote(model)
@@ -57,7 +57,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		delete(body, "top_logprobs")
 	}
 	if len(r.tools) > 0 {
-		body["tools"] = array(r.tools)
+		body["tools"] = rawjson.Array(r.tools)
 	} else {
 		delete(body, "parallel_tool_calls")
 	}

@@ -46,7 +46,7 @@ func (m *messages) close() {
 	}
 	o := object{"role": quote("assistant"), "content": m.content}
 	if len(m.calls) > 0 {
-		o["tool_calls"] = array(m.calls)
+		o["tool_calls"] = rawjson.Array(m.calls)
 	}
 	m.list = append(m.list, o.append(nil))
 	m.open, m.calls = false, nil
@@ -210,5 +210,5 @@ func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
 	if len(texts) == len(list) && len(texts) <= 1 {
 		return quote(strings.Join(texts, "")), nil
 	}
-	return array(list), nil
+	return rawjson.Array(list), nil
 }

@@ -46,11 +46,11 @@ func (r *Response) Body() []byte {
 		"id": quote(r.ID), "object": quote("response"), "created_at": number(r.CreatedAt), "completed_at": json.RawMessage("null"),
 		"status": quote(r.status), "background": json.RawMessage("false"), "error": orJSON(r.failure, "null"), "incomplete_details": json.RawMessage("null"),
 		"instructions": orElse("instructions", "null"), "max_output_tokens": orElse("max_output_tokens", "null"), "max_tool_calls": orElse("max_tool_calls", "null"),
-		"model": quote(r.request.Model), "output": array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
+		"model": quote(r.request.Model), "output": rawjson.Array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
 		"previous_response_id": orElse("previous_response_id", "null"),
 		"reasoning":            object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.append(nil),
 		"service_tier":         orJSON(r.tier, string(orElse("service_tier", `"default"`))), "store": json.RawMessage(fmt.Sprint(r.stored)),
-		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": array(r.request.echo),
+		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": rawjson.Array(r.request.echo),
 		"top_p": orElse("top_p", "1"), "top_logprobs": orElse("top_logprobs", "0"), "presence_penalty": orElse("presence_penalty", "0"),
 		"frequency_penalty": orElse("frequency_penalty", "0"), "truncation": quote("disabled"), "usage": json.RawMessage("null"), "user": orElse("user", "null"),
 		"metadata": orElse("metadata", "{}"), "safety_identifier": orElse("safety_identifier", "null"), "prompt_cache_key": orElse("prompt_cache_key", "null"),
@@ -127,7 +127,7 @@ func (p *part) body() json.RawMessage {
 	case "reasoning_text":
 		return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text)}.append(nil)
 	}
-	return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": array(p.annotations), "logprobs": array(p.logprobs)}.append(nil)
+	return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": rawjson.Array(p.annotations), "logprobs": rawjson.Array(p.logprobs)}.append(nil)
 }
 
 // body is the item as it is now; results shows what a search found.
@@ -146,18 +146,18 @@ func (it *item) body(results bool) json.RawMessage {
 	}
 	switch it.typ {
 	case "message":
-		o["status"], o["role"], o["content"] = quote(status), quote("assistant"), array(parts)
+		o["status"], o["role"], o["content"] = quote(status), quote("assistant"), rawjson.Array(parts)
 	case "reasoning":
-		o["summary"], o["content"], o["encrypted_content"] = json.RawMessage("[]"), array(parts), json.RawMessage("null")
+		o["summary"], o["content"], o["encrypted_content"] = json.RawMessage("[]"), rawjson.Array(parts), json.RawMessage("null")
 		if it.sealed != "" {
 			o["encrypted_content"] = quote(it.sealed)
 		}
 	case "function_call":
 		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.name), rawjson.AppendString(nil, it.arguments)
 	case "file_search_call":
-		o["status"], o["queries"], o["results"] = quote(status), array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")
+		o["status"], o["queries"], o["results"] = quote(status), rawjson.Array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")
 		if results {
-			o["results"] = array(it.results)
+			o["results"] = rawjson.Array(it.results)
 		}
 	}
 	return o.append(nil)

@@ -201,15 +201,3 @@ func (r *ResponseRequest) Input(lookup Lookup) []json.RawMessage {
 	}
 	return items
 }
-
-// array returns items as a JSON array.
-func array(items []json.RawMessage) json.RawMessage {
-	b := []byte{'['}
-	for i, v := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
-}

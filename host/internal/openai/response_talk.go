@@ -63,7 +63,7 @@ func (w *ResponseWriter) text(typ, kind, text string, logprobs []json.RawMessage
 			logprobs = nil
 		}
 		p.logprobs = append(p.logprobs, logprobs...)
-		o["logprobs"] = array(logprobs)
+		o["logprobs"] = rawjson.Array(logprobs)
 	}
 	w.event("response."+kind+".delta", o)
 }
@@ -82,7 +82,7 @@ func (w *ResponseWriter) closePart() {
 		o["text"] = rawjson.AppendString(nil, p.text)
 	}
 	if p.typ == "output_text" {
-		o["logprobs"] = array(p.logprobs)
+		o["logprobs"] = rawjson.Array(p.logprobs)
 	}
 	w.event("response."+p.typ+".done", o)
 	if p.typ != "reasoning_text" {

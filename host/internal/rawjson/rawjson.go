@@ -166,3 +166,15 @@ func stringLen(b []byte) int {
 		}
 	}
 }
+
+// Array is the array of items, which are JSON.
+func Array(items []json.RawMessage) json.RawMessage {
+	b := []byte{'['}
+	for i, v := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}

@@ -50,7 +50,7 @@ func (s *Server) GetWindows(r *exchange.Call) error {
 func (s *Server) EndWindow(r *exchange.Call) error {
 	hurried := s.Usage.Courier != nil && s.Usage.Courier.Hurry()
 	if !s.Usage.MayEnd && hurried {
-		return apierr.Newf(apierr.TelemetryFlushDisabled, "What waits is sent now, whatever kept it; `GET /telemetry` shows what comes of it. The window goes on, since this host runs with `--env production`.")
+		return apierr.Newf(apierr.TelemetryFlushDisabled, "The messages that wait are sent now; `GET /telemetry` shows whether they arrive. The window goes on, since this host runs with `--env production`.")
 	}
 	if !s.Usage.MayEnd {
 		return apierr.Newf(apierr.TelemetryFlushDisabled, "This host runs with `--env production`, where a window ends after its hour and never before: who reads the figures counts on that. Try collectors on a host of `--env development`; `GET /telemetry/messages` shows what the window comes to so far.")
