@@ -45,7 +45,7 @@ func (*plain) Decode(s *state, e provider.Event, out *provider.Out) error {
 	choices := v.Get("choices").Items()
 	choices.Next()
 	delta := choices.Value.Get("delta")
-	if text, ok := delta.Get("content").Text(nil); ok {
+	if text, ok := delta.Get("content").Text(); ok {
 		out.Text(text)
 	}
 	for calls := delta.Get("tool_calls").Items(); calls.Next(); {

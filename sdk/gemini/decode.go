@@ -204,11 +204,11 @@ func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	if thought {
 		what = textReasoning
 	}
-	piece, ok := text.Text(g.scratch)
+	piece, ok := text.AppendText(g.scratch[:0])
 	if ok {
 		g.reading.String(what, text)
 		g.whole.String(what, text)
-		g.keep(piece, len(text)-2)
+		g.scratch = piece
 	}
 	if len(signature) > 2 {
 		g.spoil()
@@ -230,14 +230,6 @@ func (s *state) say(what uint8, text []byte, out *provider.Out) {
 	}
 	out.Text(text)
 	s.Text += uint32(len(text))
-}
-
-// keep makes a text that was unescaped, from so many bytes, the scratch memory
-// for the next where it is the larger.
-func (g *Provider) keep(text []byte, from int) {
-	if cap(text) > cap(g.scratch) && len(text) < from {
-		g.scratch = text
-	}
 }
 
 // call takes a tool call, which always comes whole.

@@ -43,7 +43,7 @@ func (c *conversation) read(messages rawjson.Value) error {
 	for it, i := messages.Items(), 0; it.Next(); i++ {
 		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
 		content, at := members[1], place(i)
-		role, _ := members[0].Text(nil)
+		role, _ := members[0].Text()
 		if len(c.calls) > 0 && (string(role) == "user" || string(role) == "assistant") {
 			return newUnansweredError(at.String()+"` comes", c.calls)
 		}

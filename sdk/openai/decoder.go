@@ -244,8 +244,8 @@ func (d *Decoder) name(s *State, p *piece, out *provider.Out) {
 	}
 	s.Named, s.Seen = true, true
 	s.Response = hashFrom(hashSeed, p.id)
-	id, _ := p.id.Text(nil)
-	model, _ := p.model.Text(nil)
+	id, _ := p.id.Text()
+	model, _ := p.model.Text()
 	out.Response(guestmem.StringOf(id), guestmem.StringOf(model))
 }
 
@@ -290,7 +290,7 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 		return err
 	}
 	if !reason.IsNull() {
-		text, _ := reason.Text(d.scratch)
+		text, _ := reason.Text()
 		if f := finishOf(text); f != finishNone {
 			s.Finish, p.finish = f, f
 			if f == finishUnknown {

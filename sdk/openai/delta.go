@@ -83,25 +83,15 @@ func (d *Decoder) part(s *State, what uint8, v rawjson.Value, p *piece, out *pro
 
 // text writes a string as a record and reports whether it held anything.
 func (d *Decoder) text(s *State, what uint8, v rawjson.Value, p *piece, out *provider.Out) bool {
-	text, ok := v.Text(d.scratch)
+	text, ok := v.AppendText(d.scratch[:0])
 	if !ok || len(text) == 0 {
 		return false
 	}
-	d.keep(text)
+	d.scratch = text
 	p.add(what, 0, v)
 	emitText(what, 0, text, out)
 	if what != textAnswer {
 		s.called(what, out)
 	}
 	return true
-}
-
-// keep makes room for texts like this one. What is long is rare, and not worth
-// the memory.
-func (d *Decoder) keep(text []byte) {
-	if cap(d.scratch) == 0 {
-		d.scratch = make([]byte, 0, 4<<10)
-	} else if len(text) > cap(d.scratch) && len(text) <= 32<<10 {
-		d.scratch = make([]byte, 0, 2*len(text))
-	}
 }

@@ -118,7 +118,7 @@ func (d *Decoder) unescape(data []byte) (end int, text []byte) {
 		return -1, nil
 	}
 	text = rawjson.AppendUnescaped(d.scratch[:0], data[:end])
-	d.keep(text)
+	d.scratch = text
 	return end, text
 }
 

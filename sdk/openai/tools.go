@@ -199,8 +199,8 @@ func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out)
 		out.ToolArguments(int(c.at), v)
 		return nil
 	}
-	text, _ := v.Text(d.scratch)
-	d.keep(text)
+	text, _ := v.AppendText(d.scratch[:0])
+	d.scratch = text
 	c.filled = true
 	p.add(textArguments, int(c.at), v)
 	out.ToolArguments(int(c.at), text)

@@ -18,6 +18,7 @@ import (
 type CollectorDriver struct {
 	t        testing.TB
 	guest    collector.Guest
+	input    region
 	manifest abi.Manifest
 	texts    []text
 }
@@ -81,7 +82,9 @@ func (d *CollectorDriver) Observe(records []byte) {
 		}
 		rest = next
 	}
-	if got := d.guest.Observe(records); int(got) != want {
+	var got uint32
+	_, _ = d.input.call(records, func(in []byte) ([]byte, error) { got = d.guest.Observe(in); return nil, nil })
+	if int(got) != want {
 		d.t.Errorf("observe took %d events, want %d", got, want)
 	}
 }
@@ -141,4 +144,7 @@ func (d *CollectorDriver) lookUp(vocabulary string, h uint64) (string, bool) {
 func (d *CollectorDriver) Save() []byte { return bytes.Clone(d.guest.Save()) }
 
 // Load gives the collector a state that Save returned, of this version or of another.
-func (d *CollectorDriver) Load(state []byte) bool { return d.guest.Load(state) }
+func (d *CollectorDriver) Load(state []byte) (ok bool) {
+	_, _ = d.input.call(state, func(in []byte) ([]byte, error) { ok = d.guest.Load(in); return nil, nil })
+	return ok
+}

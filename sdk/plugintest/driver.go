@@ -1,6 +1,7 @@
 package plugintest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -11,10 +12,31 @@ import (
 )
 
 // A Driver calls one provider as a host does.
-type Driver struct{ guest provider.Guest }
+type Driver struct {
+	guest provider.Guest
+	input region
+}
+
+// A region is the memory in which a host writes the inputs of all calls. It is
+// overwritten after each call, so that what a plugin kept of an input shows.
+type region []byte
+
+// call makes a call of f with in.
+func (r *region) call(in []byte, f func([]byte) ([]byte, error)) ([]byte, error) {
+	*r = append((*r)[:0], in...)
+	out, err := f(*r)
+	out = bytes.Clone(out) // it may be a part of the input
+	for i := range *r {
+		(*r)[i] = poison
+	}
+	return out, err
+}
+
+// poison is a byte that is in no UTF-8.
+const poison = 0xfd
 
 // New returns a driver of p.
-func New[S any](p provider.Provider[S]) *Driver { return &Driver{provider.NewGuest(p)} }
+func New[S any](p provider.Provider[S]) *Driver { return &Driver{guest: provider.NewGuest(p)} }
 
 // Encode asks for the HTTP request of one round.
 func (d *Driver) Encode(r abi.EncodeRequest) (abi.EncodeResponse, error) {
@@ -23,7 +45,7 @@ func (d *Driver) Encode(r abi.EncodeRequest) (abi.EncodeResponse, error) {
 	if err != nil {
 		return out, fmt.Errorf("write encode input: %w", err)
 	}
-	b, err := d.guest.Encode(in)
+	b, err := d.input.call(in, d.guest.Encode)
 	if err != nil {
 		return out, err
 	}
@@ -39,7 +61,7 @@ func (d *Driver) Fail(c response.Case) (*response.Failure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write error input: %w", err)
 	}
-	b, err := d.guest.Error(in)
+	b, err := d.input.call(in, d.guest.Error)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +75,7 @@ func (d *Driver) Fail(c response.Case) (*response.Failure, error) {
 // List asks for the request of a case that is a list, and reads the case's response
 // by what came.
 func (d *Driver) List(c response.Case) (*response.Described, error) {
-	b, err := d.guest.Encode(c.Input)
+	b, err := d.input.call(c.Input, d.guest.Encode)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +123,7 @@ func (s *Stream) Decode(flags byte, events ...abi.Event) error {
 		flags |= abi.FlagFirst
 		s.first = false
 	}
-	out, err := s.driver.guest.Decode(abi.AppendDecodeInput(nil, s.state, flags, events))
+	out, err := s.driver.input.call(abi.AppendDecodeInput(nil, s.state, flags, events), s.driver.guest.Decode)
 	if err != nil {
 		return err
 	}

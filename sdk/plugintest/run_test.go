@@ -13,7 +13,10 @@ import (
 
 // wrong is a provider that does as its events say, right or wrong, and keeps
 // something between calls where it must not.
-type wrong struct{ kept int }
+type wrong struct {
+	kept  int
+	slice []byte
+}
 
 func (*wrong) Encode(*provider.Request) (provider.HTTPRequest, error) {
 	return provider.HTTPRequest{}, errors.New("not here")
@@ -34,6 +37,10 @@ func (w *wrong) Decode(_ *struct{}, e provider.Event, out *provider.Out) error {
 	case "keep":
 		w.kept++
 		out.Text([]byte{'a' + byte(w.kept)})
+	case "slice":
+		w.slice = e.Data
+	case "slice again":
+		out.Text(w.slice)
 	}
 	return nil
 }
@@ -55,6 +62,7 @@ func TestCheck(t *testing.T) {
 		{"no name", "data: nameless\n\n", `{}`, `name ""`},
 		{"arguments of no call", "data: arguments\n\n", `{}`, "not opened"},
 		{"kept between calls", "data: keep\n\n", `{}`, "in turns"},
+		{"a slice of an input kept", "data: slice\n\ndata: slice again\n\n", `{"text":"slice"}`, "text is"},
 		{"expected is not JSON", "data: text\n\n", `{`, "expected"},
 	}
 	for _, tt := range tests {

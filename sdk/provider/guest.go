@@ -195,7 +195,7 @@ func (g *guest[S]) Error(in []byte) ([]byte, error) {
 		case "headers":
 			r.Headers = m.Value
 		case "body":
-			r.Body, _ = m.Value.Text(nil)
+			r.Body, _ = m.Value.Text()
 		}
 	}
 	if !m.OK() {

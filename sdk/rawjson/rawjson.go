@@ -115,9 +115,9 @@ func (v Value) parseInt() (n int64, ok bool) {
 	return int64(f), true
 }
 
-// Text returns the text of a string. Where it has escapes the text is appended
-// to scratch[:0]; else it is a part of v. ok is false where v is no string.
-func (v Value) Text(scratch []byte) (text []byte, ok bool) {
+// Text returns the text of a string: a part of v where it has no escapes, else
+// memory of its own. It is read only. ok is false where v is no string.
+func (v Value) Text() (text []byte, ok bool) {
 	if v.Kind() != String {
 		return nil, false
 	}
@@ -125,7 +125,19 @@ func (v Value) Text(scratch []byte) (text []byte, ok bool) {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return v, true
 	}
-	return AppendUnescaped(scratch[:0], v), true
+	return AppendUnescaped(nil, v), true
+}
+
+// AppendText appends the text of a string to dst. ok is false where v is no
+// string, and dst as it was. The result is never a part of v, so it can be
+// written over:
+//
+//	p.scratch, ok = v.AppendText(p.scratch[:0])
+func (v Value) AppendText(dst []byte) (b []byte, ok bool) {
+	if v.Kind() != String {
+		return dst, false
+	}
+	return AppendUnescaped(dst, v[1:len(v)-1]), true
 }
 
 // Is reports whether v is the string text. It makes no string to compare.
@@ -141,7 +153,7 @@ func equalsText(s []byte, text string) bool {
 
 // String returns the text of a string, and "" where v is none.
 func (v Value) String() string {
-	text, _ := v.Text(nil)
+	text, _ := v.Text()
 	return string(text)
 }
 

@@ -250,3 +250,24 @@ func TestEditWithoutValue(t *testing.T) {
 		t.Errorf("Value = %s, want %s", got, want)
 	}
 }
+
+// TestTextIsNotWrittenOver: a text that is a part of its document must not become the
+// memory of the next one.
+func TestTextIsNotWrittenOver(t *testing.T) {
+	doc := []byte(`{"a":"plain text","b":"with \"escapes\"","c":1}`)
+	v := Value(doc)
+	var scratch []byte
+	for _, want := range []struct{ name, text string }{{"a", "plain text"}, {"b", `with "escapes"`}, {"a", "plain text"}} {
+		text, ok := v.Get(want.name).AppendText(scratch[:0])
+		if !ok || string(text) != want.text {
+			t.Errorf("AppendText of %s = %q, %v, want %q", want.name, text, ok, want.text)
+		}
+		scratch = text
+		if text, ok := v.Get(want.name).Text(); !ok || string(text) != want.text {
+			t.Errorf("Text of %s = %q, %v, want %q", want.name, text, ok, want.text)
+		}
+	}
+	if b, ok := v.Get("c").AppendText([]byte("x")); ok || string(b) != "x" {
+		t.Errorf("AppendText of a number = %q, %v, want x, false", b, ok)
+	}
+}

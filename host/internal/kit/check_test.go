@@ -154,6 +154,10 @@ func TestCheckCases(t *testing.T) {
 	if r := check1(t, module, Options{Cases: cases(`{"text":"hello","finish_reason":"stop","error":null}`)}); !r.Passed {
 		t.Errorf("a case that is met failed:\n%s", details(r))
 	}
+	// A guest that reads an older input finds it overwritten.
+	if r := check1(t, subjectModule(t, "V", goodManifest), Options{Cases: cases(`{"text":"hello"}`)}); !strings.Contains(details(r), `\xfd\xfd`) {
+		t.Errorf("a guest that keeps inputs: %s\nwant the bytes that were written over them", details(r))
+	}
 	r := check1(t, module, Options{Cases: cases(`{"text":"hallo"}`)})
 	if want := `case one: text is "hello", want "hallo"`; !strings.Contains(details(r), want) {
 		t.Errorf("a case that is not met: %s\nwant %s", details(r), want)

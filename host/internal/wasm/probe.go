@@ -8,8 +8,9 @@ import (
 )
 
 // A Probe is a [Sole] for tools that look closer than a host does: it says what
-// each call spent, and can ask for input regions. After a [Fault] every call
-// ends with that fault again.
+// each call spent, and can ask for input regions. It overwrites the input after
+// each call, so that what a guest kept of it shows. After a [Fault] every call ends
+// with that fault again.
 //
 // Not safe for concurrent use. Close it before its module.
 type Probe struct {
@@ -99,11 +100,28 @@ func (p *Probe) spend(call func() error) error {
 	before := m.fuel.Load()
 	err := call()
 	p.fuel = m.fuel.Load() - before
+	p.poison()
 	if f, ok := errors.AsType[*Fault](err); ok {
 		p.gone = f
 	}
 	return err
 }
+
+// poison overwrites the input region: the next input could be anything.
+func (p *Probe) poison() {
+	if p.sole.Closed() {
+		return
+	}
+	if b, ok := p.i.memory.Read(p.i.region, p.i.capacity); ok {
+		for i := range b {
+			b[i] = Poison
+		}
+	}
+}
+
+// Poison is the byte with which a [Probe] overwrites inputs: in no UTF-8, so no text
+// or JSON that a guest read before has it.
+const Poison = 0xfd
 
 // Fuel is what the last call spent, before the first one what the start did; 0
 // where the limiter does not count it.

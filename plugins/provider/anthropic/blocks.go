@@ -34,7 +34,7 @@ const (
 
 // blockStart takes the begin of a block, which may have content already.
 func (p *anthropic) blockStart(s *state, index int64, v rawjson.Value, out *provider.Out) error {
-	word, _ := v.Get("type").Text(p.scratch)
+	word, _ := v.Get("type").Text()
 	switch string(word) {
 	case "text":
 		text := v.Get("text")
@@ -91,7 +91,7 @@ func (p *anthropic) blockStop(s *state, out *provider.Out) {
 // blockDelta takes a piece of a block. doc is the whole event.
 func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byte, out *provider.Out) {
 	s.Seen = true
-	word, _ := v.Get("type").Text(p.scratch)
+	word, _ := v.Get("type").Text()
 	switch string(word) {
 	case "text_delta":
 		text := v.Get("text")

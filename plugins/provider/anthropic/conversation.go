@@ -74,7 +74,7 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 	for it := messages.Items(); it.Next(); i++ {
 		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
 		content := members[1]
-		role, _ := members[0].Text(nil)
+		role, _ := members[0].Text()
 		switch string(role) {
 		case "system", "developer":
 			c.say(system, content)
@@ -245,7 +245,7 @@ func isBlank(v rawjson.Value) bool {
 	if c := v[1]; c > ' ' && c < utf8.RuneSelf && c != '\\' && c != '"' {
 		return false // as most are
 	}
-	text, _ := v.Text(nil)
+	text, _ := v.Text()
 	return len(bytes.TrimSpace(text)) == 0
 }
 

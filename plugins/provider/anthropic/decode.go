@@ -68,7 +68,7 @@ func (p *anthropic) decode(s *state, e provider.Event, out *provider.Out) error 
 	index, _ := number.Int()
 	p.reading.Begin(e.Data)
 	p.reading.Vary(foundIndex, number)
-	word, _ := typ.Text(p.scratch)
+	word, _ := typ.Text()
 	switch string(word) {
 	case "message_start":
 		p.begin(s, message, out)
@@ -154,12 +154,12 @@ func (p *anthropic) whole(s *state, v rawjson.Value, out *provider.Out) error {
 
 // stop takes why the message ends.
 func (p *anthropic) stop(s *state, v rawjson.Value, out *provider.Out) {
-	if reason, ok := v.Get("stop_reason").Text(p.scratch); ok {
+	if reason, ok := v.Get("stop_reason").Text(); ok {
 		if s.Finish = finishOf(reason); s.Finish == finishUnknown {
 			out.NativeFinish(string(reason))
 		}
 	}
-	if why, ok := v.Path("stop_details", "explanation").Text(p.scratch); ok && s.Finish == finishRefusal {
+	if why, ok := v.Path("stop_details", "explanation").Text(); ok && s.Finish == finishRefusal {
 		out.Refusal(why)
 	}
 }

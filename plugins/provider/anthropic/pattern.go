@@ -148,15 +148,11 @@ func (p *anthropic) forget(s *state, out *provider.Out) {
 // emit writes a string as the record it belongs to, and reports whether it held
 // anything.
 func (p *anthropic) emit(what uint8, call int, v rawjson.Value, out *provider.Out) bool {
-	text, ok := v.Text(p.scratch)
+	text, ok := v.AppendText(p.scratch[:0])
 	if !ok || len(text) == 0 {
 		return false
 	}
-	if cap(p.scratch) == 0 {
-		p.scratch = make([]byte, 0, 4<<10)
-	} else if len(text) > cap(p.scratch) {
-		p.scratch = make([]byte, 0, 2*len(text))
-	}
+	p.scratch = text
 	switch what {
 	case textAnswer:
 		out.Text(text)

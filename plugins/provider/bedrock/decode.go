@@ -155,10 +155,10 @@ func (s *state) delta(v rawjson.Value, out *provider.Out) {
 		s.endReason(out)
 	}
 	delta := v.Get("delta")
-	if text, ok := delta.Get("text").Text(nil); ok {
+	if text, ok := delta.Get("text").Text(); ok {
 		out.Text(text)
 	}
-	if piece, ok := delta.Path("toolUse", "input").Text(nil); ok && len(piece) > 0 {
+	if piece, ok := delta.Path("toolUse", "input").Text(); ok && len(piece) > 0 {
 		for i := range s.open[:s.count] {
 			if c := &s.open[i]; c.index == index {
 				c.arguments = true
@@ -172,7 +172,7 @@ func (s *state) delta(v rawjson.Value, out *provider.Out) {
 	}
 	s.reason, s.index = true, index
 	if text := thought.Get("text"); text.Kind() == rawjson.String {
-		piece, _ := text.Text(nil)
+		piece, _ := text.Text()
 		out.Reasoning(piece)
 		out.Carry(appendPiece(nil, 't', text))
 	}

@@ -91,7 +91,7 @@ func (c *cohere) emit(to func([]byte), kind abi.RecordKind, v rawjson.Value) {
 func (c *cohere) Pattern(_ *state, out *provider.Out) { out.Pattern(c.teller.Pattern()) }
 
 func emitString(to func([]byte), v rawjson.Value) {
-	if text, ok := v.Text(nil); ok {
+	if text, ok := v.Text(); ok {
 		to(text)
 	}
 }
@@ -126,7 +126,7 @@ func (s *state) start(v, call rawjson.Value, out *provider.Out) {
 
 // add takes a piece of the open call's arguments.
 func (s *state) add(piece rawjson.Value, out *provider.Out) {
-	text, ok := piece.Text(nil)
+	text, ok := piece.Text()
 	if !ok || !s.open || len(text) == 0 || !s.arguments && string(text) == "null" {
 		return
 	}

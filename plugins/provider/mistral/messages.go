@@ -83,7 +83,7 @@ func (c *conversation) end() (rawjson.Value, error) {
 func (c *conversation) add(m rawjson.Value) error {
 	var members [5]rawjson.Value
 	m.Pick(members[:], "role", "content", "refusal", "tool_calls", "tool_call_id")
-	role, _ := members[0].Text(nil)
+	role, _ := members[0].Text()
 	switch string(role) {
 	case "system":
 		if text := members[1]; c.last == "" && text.Kind() == rawjson.String && len(text) > 2 {
@@ -158,7 +158,7 @@ func (c *conversation) ask(calls rawjson.Value) rawjson.Value {
 		it.Value.Pick(members[:], "id", "function")
 		f := keepOnly(rawjson.AppendMembers(c.function[:0], members[1]), "name", "arguments")
 		arguments := f.Get("arguments")
-		if text, ok := arguments.Text(nil); ok || len(arguments) == 0 {
+		if text, ok := arguments.Text(); ok || len(arguments) == 0 {
 			if _, ok := rawjson.Parse(text); !ok {
 				f.Set("arguments", rawjson.Value(`"{}"`)) // cut off, or empty: it has to be JSON
 			}

@@ -118,11 +118,11 @@ func (o *ollama) Pattern(_ *state, out *provider.Out) { out.Pattern(o.teller.Pat
 func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) {
 	var m [3]rawjson.Value
 	v.Pick(m[:], "content", "thinking", "tool_calls")
-	if text, ok := m[1].Text(nil); ok {
+	if text, ok := m[1].Text(); ok {
 		out.Reasoning(text)
 		o.teller.Text(abi.RecordReasoning, m[1])
 	}
-	if text, ok := m[0].Text(nil); ok {
+	if text, ok := m[0].Text(); ok {
 		out.Text(text)
 		o.teller.Text(abi.RecordText, m[0])
 	}
@@ -156,7 +156,7 @@ func (o *ollama) callID(id string, created rawjson.Value, n int, out *provider.O
 // argumentsText returns a call's arguments: of an object its JSON, of a text that,
 // also where a model wrote what is no JSON.
 func argumentsText(v rawjson.Value) []byte {
-	if text, ok := v.Text(nil); ok && len(bytes.TrimSpace(text)) > 0 {
+	if text, ok := v.Text(); ok && len(bytes.TrimSpace(text)) > 0 {
 		return text
 	}
 	return argumentsObject(v)

@@ -82,6 +82,10 @@
     (if (i32.and (local.get $flags) (i32.const 1)) (then (call $put (i32.const 300) (i32.const 13))))
     (if (call $mode (i32.const 0x4b)) ;; K: keeps count
       (then (i32.store8 (i32.sub (global.get $out) (i32.const 1)) (i32.add (i32.const 0x61) (i32.rem_u (global.get $calls) (i32.const 26))))))
+    (if (i32.and (call $mode (i32.const 0x56)) (i32.ne (i32.and (local.get $flags) (i32.const 2)) (i32.const 0))) ;; V: text of an older input
+      (then
+        (call $put (i32.const 300) (i32.const 13))
+        (memory.copy (i32.sub (global.get $out) (i32.const 5)) (i32.add (global.get $region) (i32.add (local.get $len) (i32.const 4))) (i32.const 5))))
     (if (i32.and (i32.eqz (call $mode (i32.const 0x4e))) (i32.ne (i32.and (local.get $flags) (i32.const 2)) (i32.const 0))) ;; N: never finishes
       (then (call $put (i32.const 320) (i32.const 12))))
     (if (i32.and (call $mode (i32.const 0x50)) (i32.ne (i32.and (local.get $flags) (i32.const 8)) (i32.const 0))) ;; P: tells a pattern
