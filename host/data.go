@@ -32,6 +32,9 @@ func (h *Host) openData(ctx context.Context, c config.Config, o Options) (*store
 	if err != nil {
 		return nil, nil, err
 	}
+	if db.ReleasedBallast {
+		h.log.Warn().Msg("the disk was too full to start: the ballast in the data directory was given up for it. What is there can be read and deleted; documents are taken once there is room")
+	}
 	h.db = db
 	h.onClose("the database", db.Close)
 	sealer, err := openSealer(ctx, c, db, h.log)

@@ -210,9 +210,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		deps.Cluster = h.cluster
 	}
 	h.server = httpapi.New(deps)
-	if err := db.NoteURL(h.url()); err != nil {
-		return nil, err
-	}
+	db.NoteURL(h.url())
 	h.show(o.Hooks)
 	if engine == nil {
 		go func() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -162,4 +163,97 @@ func breakDisk(t *testing.T, pid int, dir string) {
 		return
 	}
 	t.Fatalf("nothing is mounted at %s", dir)
+}
+
+// A service that was killed starts on a disk that was filled since: its ballast is given up
+// for that. It answers, deletes, and takes documents again once there is room.
+func TestStartDiskFull(t *testing.T) {
+	const mount = `mount -t tmpfs -o size=400m none "$0" && exec "$@"`
+	disk := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, disk, "true").CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v %s", err, out)
+	}
+	holder := exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, disk, "sh", "-c", "echo && cat") // keeps the mount
+	hold, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounted, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hold.Close(); _ = holder.Wait() }()
+	if _, err := mounted.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	plugins, fill := t.TempDir(), filepath.Join("/proc", fmt.Sprint(holder.Process.Pid), "root", disk, "fill")
+	serve := func() *exec.Cmd {
+		program := exec.CommandContext(t.Context(), "nsenter", "-t", fmt.Sprint(holder.Process.Pid), "-m", os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
+			"--experimental-logs-mode", "json", "--db-path", filepath.Join(disk, "d"), "--plugin-dir", plugins)
+		program.Env = append(os.Environ(), reexec+"=parley")
+		return program
+	}
+	start := func() *life {
+		program := serve()
+		c := &life{t: t, cmd: program, http: &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}}
+		c.url = startServing(t, program, io.Discard)
+		t.Cleanup(c.kill)
+		return c
+	}
+	docs := make([]string, 3000)
+	for i := range docs {
+		docs[i] = fmt.Sprintf(`{"id":%d,"text":"%x"}`, i, i*2654435761)
+	}
+	all := "[" + strings.Join(docs, ",") + "]"
+	c := start()
+	c.wantTask(all, "POST", "/indexes/old/documents", "succeeded")
+	c.wantTask(all, "POST", "/indexes/notes/documents", "succeeded")
+	c.kill()
+
+	full := func() {
+		f, err := os.Create(fill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := io.CopyN(f, zeros{}, 1<<30); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("fill the disk: %v, want %v", err, syscall.ENOSPC)
+		}
+	}
+	full()
+	c = start()
+	if _, err := os.Stat(filepath.Join(filepath.Dir(fill), "d", "ballast")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the ballast on a full disk: %v, want none", err)
+	}
+	if status, answer := c.call("GET", "/indexes/notes/search?q=0", ""); status != http.StatusOK {
+		t.Errorf("search on a full disk: %d %s", status, answer)
+	}
+	if status, answer := c.call("POST", "/indexes/notes/documents", `{"id":1}`); status != http.StatusUnprocessableEntity || !strings.Contains(answer, "no_space_left_on_device") {
+		t.Errorf("documents on a full disk: %d %s", status, answer)
+	}
+	c.wantTask("", "DELETE", "/indexes/old", "succeeded")
+	c.kill()
+
+	full() // and without a ballast
+	log := &lockedText{}
+	program := serve()
+	program.Stderr = log
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(program); err == nil || program.ProcessState.ExitCode() != exitFailed || !strings.Contains(log.String(), "of which a start needs 32 MiB") {
+		t.Errorf("a start without a ballast ended with %v:\n%s", err, log)
+	}
+
+	if err := os.Remove(fill); err != nil {
+		t.Fatal(err)
+	}
+	c = start()
+	c.wantTask(`{"id":1,"text":"room"}`, "POST", "/indexes/notes/documents", "succeeded")
+	if _, err := os.Stat(filepath.Join(filepath.Dir(fill), "d", "ballast")); err != nil {
+		t.Errorf("the ballast once there is room: %v", err)
+	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/parley-search/parley/host/internal/system"
 )
 
-// Use is what the files below dir take of the disk, in bytes. One that goes
-// away meanwhile counts for nothing.
+// Use is what the files below dir take of the disk, in bytes, without the ballast. One
+// that goes away meanwhile counts for nothing.
 func Use(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || d.Name() == ballast {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {

@@ -80,7 +80,7 @@ func (s *Store) updateOwn(f func(txn) error) error {
 	if s.shared == nil {
 		return s.update(f)
 	}
-	if err := s.room(reserve); err != nil {
+	if err := s.room(smallReserve); err != nil {
 		return err
 	}
 	return s.retry(f)

@@ -76,6 +76,11 @@ func (s *Store) Outcome(task uint32) (b []byte, err error) {
 
 // Write implements [search.DB].
 func (s *Store) Write(c storage.Change) error {
+	if len(c.Put) > 0 || len(c.Vectors) > 0 {
+		if err := s.room(reserve); err != nil {
+			return err
+		}
+	}
 	err := s.update(func(tx txn) error {
 		if c.Meta != nil {
 			if err := tx.Set([]byte(prefixIndex+c.IndexUID), c.Meta); err != nil {

@@ -23,13 +23,12 @@ func ReadHolder(dir string) (pid, url string) {
 	return pid, url
 }
 
-// NoteURL lets others know where the process that has s open serves.
-func (s *Store) NoteURL(url string) error {
-	if s.lock == nil { // it is in memory, for nobody else
-		return nil
+// NoteURL lets others know where the process that has s open serves, where the disk has room
+// for that.
+func (s *Store) NoteURL(url string) {
+	if s.lock != nil { // it is in memory, for nobody else
+		_, _ = fmt.Fprintln(s.lock, url)
 	}
-	_, err := fmt.Fprintln(s.lock, url)
-	return err
 }
 
 // lockWait is how long a start waits for a data directory that is in use.
@@ -66,11 +65,9 @@ func LockDir(dir string) (*os.File, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by process %s: stop it, or give another --db-path", dir, pid), f.Close())
 	}
-	if err = f.Truncate(0); err == nil {
-		_, err = fmt.Fprintln(f, os.Getpid())
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock data directory: %w", err), f.Close())
+	// The lock is what counts: on a full disk others are only not told who has it.
+	if f.Truncate(0) == nil {
+		_, _ = fmt.Fprintln(f, os.Getpid())
 	}
 	return f, nil
 }

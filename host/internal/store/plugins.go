@@ -67,6 +67,9 @@ func (s *Store) SharedModule(sha256 string) (module, signature []byte, err error
 
 // ShareModule keeps a module under its hash for all nodes.
 func (s *Store) ShareModule(sha256 string, module, signature []byte) error {
+	if err := s.room(reserve); err != nil {
+		return err
+	}
 	b := binary.AppendUvarint(nil, uint64(len(signature)))
 	b = append(append(b, signature...), module...)
 	err := s.update(func(tx txn) error { return tx.Set([]byte(prefixModule+sha256), b) })

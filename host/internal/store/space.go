@@ -9,10 +9,11 @@ import (
 // Badger and bleve write through mapped files: where the disk is full, the
 // process is killed in the middle of that, or a merge stops for good. So the
 // last of the disk is never asked for. New work is refused earlier than what
-// was accepted before, which needs room as well.
+// was accepted before, which needs room as well, and what makes room last of all.
 const (
-	reserve    = 64 << 20 // bytes that must be free for any change
-	newReserve = 2 * reserve
+	reserve      = 64 << 20 // bytes that must be free for documents, vectors and modules
+	newReserve   = 2 * reserve
+	smallReserve = 16 << 20 // for any change: of small records, and deletions
 )
 
 // room returns [apierr.NoSpaceLeft] where less than the given number of bytes
@@ -29,7 +30,7 @@ func (s *Store) room(bytes uint64) error {
 		humanize.IBytes(free), humanize.IBytes(bytes))
 }
 
-// HasRoom returns the error of a change that the disk has no room for.
+// HasRoom returns the error of documents that the disk has no room for.
 func (s *Store) HasRoom() error { return s.room(reserve) }
 
 // Stale is how many bytes of the database's tables are of records that were

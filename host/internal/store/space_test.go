@@ -9,8 +9,9 @@ import (
 	"github.com/parley-search/parley/host/internal/task"
 )
 
-// TestNoSpace makes the disk seem full: new work is refused first, then any
-// change; what is there can be read, and all goes on once there is room.
+// TestNoSpace makes the disk seem full: new work is refused first, then documents, then any
+// change; what is there can be read and, until the last, deleted, and all goes on once there
+// is room.
 func TestNoSpace(t *testing.T) {
 	s, err := Open(t.TempDir())
 	must(t, err)
@@ -45,8 +46,19 @@ func TestNoSpace(t *testing.T) {
 	if err := write(); !apierr.Is(err, apierr.NoSpaceLeft) {
 		t.Errorf("change on a full disk: %v", err)
 	}
-	if err := s.PutTasks(t.Context(), []task.Task{{UID: 0, Status: task.Succeeded, Details: []byte("{}")}}, nil); !apierr.Is(err, apierr.NoSpaceLeft) {
-		t.Errorf("end of a task on a full disk: %v", err)
+	deletion := task.Task{UID: 9, Type: task.IndexDeletion, Status: task.Enqueued, Details: []byte("{}")}
+	must(t, s.AppendTask(t.Context(), deletion, nil))
+	must(t, s.Write(storage.Change{Docs: "x", Delete: []string{"none"}}))
+	must(t, s.DeleteTasks(t.Context(), []uint32{9}))
+
+	free = smallReserve - 1
+	for what, err := range map[string]error{
+		"end of a task": s.PutTasks(t.Context(), []task.Task{{UID: 0, Status: task.Succeeded, Details: []byte("{}")}}, nil),
+		"deletion":      s.AppendTask(t.Context(), deletion, nil),
+	} {
+		if !apierr.Is(err, apierr.NoSpaceLeft) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
 	}
 	if tk, ok, err := s.Task(t.Context(), 0); err != nil || !ok || tk.Status != task.Enqueued {
 		t.Errorf("the task after it: %+v, %v, %v", tk, ok, err)

@@ -104,6 +104,9 @@ type Store struct {
 	temporary bool                   // it goes with the store
 	shared    *shared                // on a node of a cluster; nil: this is the only one
 
+	// ReleasedBallast: the disk was too full to open the database, but for what is kept for that.
+	ReleasedBallast bool
+
 	dbfolder.Log
 
 	stop chan struct{} // ends reclaim
@@ -132,7 +135,8 @@ func openDir(dir string, joins bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if joins {
+	released, err := dbfolder.MakeRoom(dir)
+	if joins && err == nil {
 		err = sweepRestore(dir)
 	}
 	var s *Store
@@ -145,9 +149,10 @@ func openDir(dir string, joins bool) (*Store, error) {
 	if err := s.checkOwner(joins); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database in %s: %w", dir, err), s.db.Close(), lock.Close())
 	}
-	s.lock, s.free = lock, dbfolder.FreeBelow(dir)
+	s.lock, s.free, s.ReleasedBallast = lock, dbfolder.FreeBelow(dir), released
+	dbfolder.KeepBallast(dir, newReserve)
 	s.stop, s.done = make(chan struct{}), make(chan struct{})
-	go s.reclaim()
+	go s.reclaim(dir)
 	return s, nil
 }
 
@@ -155,8 +160,8 @@ func openDir(dir string, joins bool) (*Store, error) {
 // payloads of finished tasks, is looked for.
 const reclaimEvery = 10 * time.Minute
 
-// reclaim gives space back until Close.
-func (s *Store) reclaim() {
+// reclaim gives space back until Close, and takes the ballast's again once there is enough.
+func (s *Store) reclaim(dir string) {
 	defer close(s.done)
 	tick := time.NewTicker(reclaimEvery)
 	defer tick.Stop()
@@ -168,6 +173,7 @@ func (s *Store) reclaim() {
 			// One file a call, until there is none worth it; it says so by an error.
 			for contain.Call(func() error { return s.db.RunValueLogGC(0.5) }) == nil {
 			}
+			dbfolder.KeepBallast(dir, newReserve)
 		}
 	}
 }

@@ -23,8 +23,10 @@ func numbered(prefix string, n uint32) []byte {
 
 // AppendTask implements [task.Log].
 func (s *Store) AppendTask(_ context.Context, t task.Task, payload []byte) error {
-	if err := s.room(newReserve + uint64(len(payload))); err != nil {
-		return err
+	if !t.Type.Deletes() {
+		if err := s.room(newReserve + uint64(len(payload))); err != nil {
+			return err
+		}
 	}
 	return s.update(func(tx txn) error {
 		if err := putTasks(tx, []task.Task{t}); err != nil {

@@ -22,13 +22,17 @@ type txn interface {
 	Delete(key []byte) error
 }
 
-// update runs f in a transaction, again where another one got in between.
+// update runs f in a transaction, again where another one got in between. What takes much
+// of the disk asks for room first.
 func (s *Store) update(f func(txn) error) error {
-	if err := s.room(reserve); err != nil {
-		return err
-	}
 	if s.shared != nil {
+		if err := s.room(reserve); err != nil { // the log cannot be applied without
+			return err
+		}
 		return s.shared.update(f)
+	}
+	if err := s.room(smallReserve); err != nil {
+		return err
 	}
 	return s.retry(f)
 }

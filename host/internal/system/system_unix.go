@@ -48,7 +48,7 @@ func FreeBytes(dir string) (uint64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
 	}
-	return st.Bavail * uint64(st.Bsize), nil
+	return uint64(max(st.Bavail, 0)) * uint64(st.Bsize), nil // FreeBSD tells of less than nothing
 }
 
 // SizeBytes is the capacity of the file system at path; 0: unknown.

@@ -260,3 +260,30 @@ func TestDeletionPassesAFailingTask(t *testing.T) {
 	close(broken)
 	wait(t, q, 0)
 }
+
+// A task that was begun and at which the machine fails keeps no other index waiting: to
+// delete one may be what makes room.
+func TestOthersPassAFailingTask(t *testing.T) {
+	q := open(t, openStore(t), stuck{"a"}, task.Options{Retry: time.Millisecond})
+	enqueue(t, q, task.DocumentAddition, "a", "x")
+	enqueue(t, q, task.IndexDeletion, "a", "")
+	enqueue(t, q, task.IndexDeletion, "b", "")
+	defer run(q)()
+	if got := wait(t, q, 2); got.Status != task.Succeeded {
+		t.Errorf("the deletion of another index: %+v", got)
+	}
+	if got, err := q.Task(t.Context(), 1, nil); err != nil || got.Finished() {
+		t.Errorf("the deletion of the same index: %+v, %v; want it to wait for its turn", got, err)
+	}
+}
+
+// stuck begins each task, and fails at those of an index.
+type stuck struct{ index string }
+
+func (p stuck) Process(_ context.Context, r *task.Run) ([]task.Outcome, error) {
+	r.Begin()
+	if r.Works[0].IndexUID == p.index {
+		return nil, errors.New("the disk is full")
+	}
+	return make([]task.Outcome, len(r.Works)), nil
+}

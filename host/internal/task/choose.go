@@ -77,7 +77,7 @@ func (q *Queue) turn() int {
 		p := &q.pending[i]
 		about := p.Task.Concerns()
 		if i == 0 || len(about) > 0 && !slices.ContainsFunc(about, func(uid string) bool { return busy[uid] }) {
-			if p.begun || p.Task.Crashes > 0 {
+			if !q.failing && (p.begun || p.Task.Crashes > 0) {
 				return i
 			}
 			if next < 0 || q.compareTurns(&p.Task, &q.pending[next].Task) < 0 {

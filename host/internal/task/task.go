@@ -43,6 +43,12 @@ func Types() []Type {
 	}
 }
 
+// Deletes reports whether tasks of t make room on the disk, and so are accepted on one that
+// is nearly full.
+func (t Type) Deletes() bool {
+	return t == DocumentDeletion || t == IndexDeletion || t == Deletion || t == Cancelation
+}
+
 // Absent lists types that clients know and that no task here is of.
 func Absent() []Type {
 	return []Type{"documentEdition", "upgradeDatabase", "indexCompaction", "networkTopologyChange"}
