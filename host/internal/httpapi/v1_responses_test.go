@@ -1,9 +1,11 @@
 package httpapi_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,10 +20,10 @@ type responseBody struct {
 	ID, Object, Status, Model string
 	Store                     bool
 	Output                    []struct {
-		ID, Type, Status, Name, Arguments string
-		CallID                            string `json:"call_id"`
-		Content                           []struct{ Type, Text string }
-		Results                           []json.RawMessage
+		ID, Type, Status, Namespace, Name, Arguments string
+		CallID                                       string `json:"call_id"`
+		Content                                      []struct{ Type, Text string }
+		Results                                      []json.RawMessage
 	}
 	Incomplete *struct{ Reason string } `json:"incomplete_details"`
 	Error      *struct{ Code, Message string }
@@ -201,6 +203,35 @@ func TestV1FileSearchResults(t *testing.T) {
 	}
 }
 
+// Functions of a namespace are offered under one name, and called under two.
+func TestV1ResponseNamespaces(t *testing.T) {
+	long := strings.Repeat("l", 60)
+	flat := "agents__" + long[:47] + fmt.Sprintf("_%x", sha256.Sum256([]byte("agents__"+long)))[:9]
+	up := &chattest.Upstream{Scripts: []chattest.Script{
+		script("tool:0:c1:agents__spawn", `args:0:{"a":1}`, "tool:1:c2:"+flat, "args:1:{}", "tool:2:c3:spawn", "args:2:{}", "finish:tool_calls"), script("text:x", "finish:stop"),
+	}}
+	r := newRig(t, wish{upstream: up})
+	tools := `"tools":[{"type":"function","name":"spawn"},{"type":"namespace","name":"agents","tools":[{"type":"function","name":"spawn","parameters":{}},{"type":"function","name":"` + long + `"},{"type":"custom","name":"c"}]}]`
+	got := readResponse(t, r.do("POST", responsesV1, `{"model":"demo/m","input":"Hi",`+tools+`}`).body)
+	var called []string
+	for _, it := range got.Output {
+		called = append(called, it.Namespace+" "+it.Name+" "+it.Arguments)
+	}
+	if want := []string{`agents spawn {"a":1}`, "agents " + long + " {}", " spawn {}"}; !slices.Equal(called, want) {
+		t.Errorf("calls = %q, want %q", called, want)
+	}
+	body := string(up.Sent()[0].Encoded.Body)
+	for _, want := range []string{`{"function":{"name":"agents__spawn","parameters":{}},"type":"function"}`, `{"function":{"name":"` + flat + `"}`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("sent %s, want %s in it", body, want)
+		}
+	}
+	r.do("POST", responsesV1, `{"model":"demo/m","input":[{"type":"function_call","call_id":"c1","namespace":"agents","name":"spawn","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"1"}]}`)
+	if body := string(up.Sent()[1].Encoded.Body); !strings.Contains(body, `"name":"agents__spawn"`) {
+		t.Errorf("sent %s, want the call by the name of then", body)
+	}
+}
+
 func TestV1ResponseRequests(t *testing.T) {
 	up := &chattest.Upstream{Scripts: []chattest.Script{script("text:x", "finish:stop")}}
 	r := newRig(t, wish{upstream: up})
@@ -221,10 +252,17 @@ func TestV1ResponseRequests(t *testing.T) {
 		{"no role", `"input":[{"content":"x"}]`, "missing_required_parameter", "input[0].role", nil},
 		{"unknown item", `"input":[{"type":"nope"}]`, "unsupported_value", "input[0].type", nil},
 		{"picture", `"input":[{"role":"user","content":[{"type":"input_image"}]}]`, "unsupported_content_part", "input[0].content[0]", nil},
-		{"tool", `"input":"a","tools":[{"type":"web_search"}]`, "unsupported_tool", "tools[0].type", nil},
+		{"offers that nobody takes up", `"input":"a","tool_choice":"auto","parallel_tool_calls":true,"tools":[{"type":"web_search"},{"type":"custom","name":"apply_patch"},{"type":"local_shell"},{"type":"image_generation"},{"type":"mcp","server_label":"s"},{"type":"tomorrow"}]`, "", "", []string{`{"content":"a","role":"user"}]}`}},
+		{"hosted tool asked for", `"input":"a","tools":[{"type":"web_search"}],"tool_choice":{"type":"web_search"}`, "unsupported_value", "tool_choice", nil},
+		{"any of none", `"input":"a","tools":[{"type":"web_search"}],"tool_choice":"required"`, "unsupported_value", "tool_choice", nil},
+		{"tool without a type", `"input":"a","tools":[{"name":"f"}]`, "missing_required_parameter", "tools[0].type", nil},
+		{"some of the tools", `"input":"a","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}],"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"g"}]}`, "", "", []string{`"tools":[{"function":{"name":"g"},"type":"function"}],"tool_choice":"required"`}},
+		{"allowed and not offered", `"input":"a","tools":[{"type":"function","name":"f"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"g"}]}`, "invalid_value", "tool_choice.tools[0].name", nil},
+		{"namespace without a name", `"input":"a","tools":[{"type":"namespace","tools":[]}]`, "missing_required_parameter", "tools[0].name", nil},
+		{"function of a namespace without a name", `"input":"a","tools":[{"type":"namespace","name":"n","tools":[{"type":"function"}]}]`, "missing_required_parameter", "tools[0].tools[0].name", nil},
 		{"number of results", `"input":"a","tools":[{"type":"file_search","max_num_results":0}]`, "unsupported_value", "tools[0].max_num_results", nil},
 		{"type of the number of results", `"input":"a","tools":[{"type":"file_search","max_num_results":"2"}]`, "invalid_type", "tools[0].max_num_results", nil},
-		{"choice", `"input":"a","tool_choice":{"type":"allowed_tools"}`, "unsupported_value", "tool_choice", nil},
+		{"choice", `"input":"a","tool_choice":{"type":"computer"}`, "unsupported_value", "tool_choice", nil},
 		{"conversation", `"input":"a","conversation":"c"`, "unsupported_parameter", "conversation", nil},
 		{"background", `"input":"a","background":true`, "unsupported_parameter", "background", nil},
 		{"prompt", `"input":"a","prompt":{}`, "unsupported_parameter", "prompt", nil},

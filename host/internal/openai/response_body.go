@@ -56,46 +56,17 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	} else {
 		delete(body, "top_logprobs")
 	}
-	if len(r.tools) > 0 {
-		body["tools"] = rawjson.Array(r.tools)
-	} else {
-		delete(body, "parallel_tool_calls")
-	}
 	reasoning, _ := objectIn(r.fields["reasoning"])
 	if v := reasoning["effort"]; !rawjson.IsAbsent(v) {
 		body["reasoning_effort"] = v
 	}
-	if err := r.choice(body); err != nil {
+	if err := r.addTools(body); err != nil {
 		return nil, err
 	}
 	if err := r.format(body); err != nil {
 		return nil, err
 	}
 	return body.append(nil), nil
-}
-
-// choice translates tool_choice, which is flat here.
-func (r *ResponseRequest) choice(body object) error {
-	v := r.fields["tool_choice"]
-	if rawjson.IsAbsent(v) {
-		return nil
-	}
-	if _, ok := rawjson.String(v); ok {
-		body["tool_choice"] = v
-		return nil
-	}
-	choice, ok := objectIn(v)
-	if !ok {
-		return wrongType("tool_choice", "a string or an object", v)
-	}
-	switch typ := choice.text("type"); typ {
-	case "function":
-		body["tool_choice"] = object{"type": quote("function"), "function": object{"name": quote(choice.text("name"))}.append(nil)}.append(nil)
-	case "file_search": // the search is the host's to offer
-	default:
-		return refuse("unsupported_value", "tool_choice", "`tool_choice` of type `"+typ+"` is not supported: send auto, none, required, or a function.")
-	}
-	return nil
 }
 
 // format translates text.format.

@@ -14,7 +14,7 @@ func (w *ResponseWriter) ToolStart(id, name string, _ []byte) {
 	w.begin()
 	w.count(len(id) + len(name))
 	w.closeTalk()
-	w.calls = append(w.calls, w.open(&item{id: newID("fc_"), typ: "function_call", callID: id, name: name}))
+	w.calls = append(w.calls, w.open(&item{id: newID("fc_"), typ: "function_call", callID: id, function: w.request.function(name)}))
 }
 
 // ToolArguments implements [chat.Sink].
@@ -40,7 +40,7 @@ func (w *ResponseWriter) closeCalls() {
 			w.arguments(it, "{}")
 		}
 		o := it.at()
-		o["name"], o["arguments"] = quote(it.name), rawjson.AppendString(nil, it.arguments)
+		o["name"], o["arguments"] = quote(it.function.name), rawjson.AppendString(nil, it.arguments)
 		w.event("response.function_call_arguments.done", o)
 		w.closeItem(it)
 	}

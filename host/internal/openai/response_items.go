@@ -19,6 +19,10 @@ type messages struct {
 	content json.RawMessage
 	calls   []json.RawMessage
 
+	// seen are images and files that tools gave, which only a user's message can
+	// have: it comes behind all of their outputs.
+	seen   []json.RawMessage
+	seenAt string
 	states []SealedState
 	kept   bool // what is added now was kept here
 }
@@ -32,6 +36,7 @@ type SealedState struct {
 // add adds what stands at path of the request.
 func (m *messages) add(path, role string, content json.RawMessage) {
 	m.close()
+	m.show()
 	if m.from == nil {
 		m.from = make(map[int]string)
 	}
@@ -52,8 +57,44 @@ func (m *messages) close() {
 	m.open, m.calls = false, nil
 }
 
+// output adds what a tool gave.
+func (m *messages) output(path string, o object) error {
+	if o.text("call_id") == "" {
+		return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
+	}
+	content, err := partsText(path+".output", "user", o["output"])
+	if err != nil {
+		return err
+	}
+	m.close()
+	if parts, ok := rawjson.Items(content); ok {
+		var texts []json.RawMessage
+		for _, v := range parts {
+			if part, _ := objectIn(v); part.text("type") == "text" {
+				texts = append(texts, v)
+			} else {
+				m.seen, m.seenAt = append(m.seen, v), path
+			}
+		}
+		if content = rawjson.Array(texts); len(texts) == 0 {
+			content = quote("What this gave follows.")
+		}
+	}
+	m.list = append(m.list, object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.append(nil))
+	return nil
+}
+
+// show adds the user's message with what tools gave beside text.
+func (m *messages) show() {
+	if seen := m.seen; seen != nil {
+		m.seen = nil
+		m.add(m.seenAt, "user", rawjson.Array(seen))
+	}
+}
+
 func (m *messages) done() []json.RawMessage {
 	m.close()
+	m.show()
 	return m.list
 }
 
@@ -70,10 +111,10 @@ func (m *messages) state(path string, o object) {
 	m.states = append(m.states, s)
 }
 
-// finished are items of what a server did, which are history here.
-var finished = []string{
-	"file_search_call", "web_search_call", "code_interpreter_call", "image_generation_call", "computer_call", "computer_call_output",
-	"local_shell_call", "local_shell_call_output", "custom_tool_call", "custom_tool_call_output", "compaction",
+// finished reports whether items of a type are what a server, or a tool that is no
+// function, did: they are history here.
+func finished(typ string) bool {
+	return strings.HasSuffix(typ, "_call") || strings.HasSuffix(typ, "_output") || strings.HasPrefix(typ, "mcp_") || strings.Contains(typ, "compaction")
 }
 
 // item adds an item, which is at path of the request.
@@ -92,20 +133,17 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 			m.state(path, o)
 		}
 		if !m.open {
+			m.show()
 			m.open, m.content = true, json.RawMessage("null")
 		}
-		f := object{"name": quote(o.text("name")), "arguments": quote(string(wholeArguments([]byte(o.text("arguments")))))}
+		name := spaced{o.text("namespace"), o.text("name")}.flat()
+		f := object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.text("arguments")))))}
 		m.calls = append(m.calls, object{"id": quote(o.text("call_id")), "type": quote("function"), "function": f.append(nil)}.append(nil))
 	case "function_call_output":
 		if o.text("call_id") == "" {
 			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
 		}
-		content, err := partsText(path+".output", "tool", o["output"])
-		if err != nil {
-			return err
-		}
-		m.close()
-		m.list = append(m.list, object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.append(nil))
+		return m.output(path, o)
 	case "item_reference":
 		item, ok := lookup(o.text("id"))
 		if !ok {
@@ -115,7 +153,7 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 		defer func() { m.kept = false }()
 		return m.item(path, item, func(string) (json.RawMessage, bool) { return nil, false })
 	default:
-		if !slices.Contains(finished, typ) && !strings.HasPrefix(typ, "mcp_") {
+		if !finished(typ) {
 			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
 		}
 	}
@@ -141,6 +179,7 @@ func (m *messages) message(path string, o object) error {
 		return nil
 	}
 	m.close()
+	m.show()
 	m.open, m.content = true, content
 	return nil
 }

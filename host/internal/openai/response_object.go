@@ -105,8 +105,9 @@ type item struct {
 	parts   []*part // of a message or of reasoning
 	sealed  string  // of reasoning: the state of its turn; empty: none
 	// Of a function call:
-	callID, name string
-	arguments    []byte
+	callID    string
+	function  spaced
+	arguments []byte
 	// Of a search:
 	query   string
 	results []json.RawMessage
@@ -153,7 +154,10 @@ func (it *item) body(results bool) json.RawMessage {
 			o["encrypted_content"] = quote(it.sealed)
 		}
 	case "function_call":
-		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.name), rawjson.AppendString(nil, it.arguments)
+		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.function.name), rawjson.AppendString(nil, it.arguments)
+		if it.function.namespace != "" {
+			o["namespace"] = quote(it.function.namespace)
+		}
 	case "file_search_call":
 		o["status"], o["queries"], o["results"] = quote(status), rawjson.Array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")
 		if results {

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +29,8 @@ type ResponseRequest struct {
 	input    []json.RawMessage // items
 	logprobs bool
 	tools    []json.RawMessage // functions, as chat completions have them
-	echo     []json.RawMessage // tools, as the response shows them
+	spaced   map[string]spaced // those of namespaces, by their names in tools
+	echo     []json.RawMessage // tools that count, as the response shows them
 	from     map[int]string    // places of the messages that Body made
 	states   []SealedState
 }
@@ -98,77 +98,6 @@ func (r *ResponseRequest) parseInput(v json.RawMessage) error {
 		return wrongType("input", "a string or an array of items", v)
 	}
 	r.input = items
-	return nil
-}
-
-func (r *ResponseRequest) parseTools(v json.RawMessage) error {
-	if rawjson.IsAbsent(v) {
-		return nil
-	}
-	items, ok := rawjson.Items(v)
-	if !ok {
-		return wrongType("tools", "an array of tools", v)
-	}
-	for i, v := range items {
-		path := fmt.Sprintf("tools[%d]", i)
-		tool, ok := objectIn(v)
-		if !ok {
-			return wrongType(path, "an object", v)
-		}
-		switch typ := tool.text("type"); typ {
-		case "function":
-			if tool.text("name") == "" {
-				return refuse("missing_required_parameter", path+".name", "`"+path+".name` is missing: name the function.")
-			}
-			f := object{}
-			for _, name := range []string{"name", "description", "parameters", "strict"} {
-				if v := tool[name]; !rawjson.IsAbsent(v) {
-					f[name] = v
-				}
-			}
-			r.tools = append(r.tools, object{"type": quote("function"), "function": f.append(nil)}.append(nil))
-			for _, name := range []string{"description", "parameters", "strict"} {
-				if tool[name] == nil {
-					tool[name] = json.RawMessage("null")
-				}
-			}
-			r.echo = append(r.echo, tool.append(nil))
-		case "file_search":
-			r.Searches = true
-			ids, _ := rawjson.Items(tool["vector_store_ids"])
-			for _, v := range ids {
-				if uid, ok := rawjson.String(v); ok {
-					r.Indexes = append(r.Indexes, uid)
-				}
-			}
-			if err := r.parseMost(path, tool["max_num_results"]); err != nil {
-				return err
-			}
-			r.echo = append(r.echo, v)
-		default:
-			return refuse("unsupported_tool", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported: only `function` and `file_search` are.")
-		}
-	}
-	return nil
-}
-
-// mostResults is how many results OpenAI lets file_search ask for.
-const mostResults = 50
-
-// parseMost reads how much file_search at path is to find.
-func (r *ResponseRequest) parseMost(path string, v json.RawMessage) error {
-	if rawjson.IsAbsent(v) {
-		return nil
-	}
-	path += ".max_num_results"
-	n, err := strconv.Atoi(strings.TrimSpace(string(v)))
-	switch {
-	case err != nil:
-		return wrongType(path, "an integer", v)
-	case n < 1 || n > mostResults:
-		return refuse("unsupported_value", path, fmt.Sprintf("`%s` is %d: it must be 1 to %d.", path, n, mostResults))
-	}
-	r.MostHits = n
 	return nil
 }
 

@@ -1,0 +1,30 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+)
+
+// Chats take text of tools alone: a picture that one gave comes in a message of the
+// user's, behind the outputs of all calls of the turn.
+func TestResponsePictureOfTool(t *testing.T) {
+	r, err := ParseResponse([]byte(`{"model":"m","input":[{"role":"user","content":"a"},
+		{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call","call_id":"c2","name":"f","arguments":"{}"},
+		{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"1"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]},
+		{"type":"function_call_output","call_id":"c2","output":[{"type":"input_image","image_url":"data:image/png;base64,AB=="}]},{"role":"user","content":"b"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := r.Body(nil, nil, "", "openAi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"content":[{"text":"1","type":"text"}],"role":"tool","tool_call_id":"c1"},{"content":"What this gave follows.","role":"tool","tool_call_id":"c2"},` +
+		`{"content":[{"image_url":{"url":"data:image/png;base64,AA=="},"type":"image_url"},{"image_url":{"url":"data:image/png;base64,AB=="},"type":"image_url"}],"role":"user"},{"content":"b","role":"user"}`
+	if !strings.Contains(string(body), want) {
+		t.Errorf("Body() = %s, want %s in it", body, want)
+	}
+	if got := r.Said(4); got != "input[4]" {
+		t.Errorf("Said(4) = %q, want where the picture is", got)
+	}
+}
