@@ -3,12 +3,15 @@ package host
 import (
 	"context"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/archive"
 	"github.com/parley-search/parley/host/internal/backup"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/masterkey"
 	"github.com/parley-search/parley/host/internal/movein"
+	"github.com/parley-search/parley/host/internal/node"
 	"github.com/parley-search/parley/host/internal/store"
 )
 
@@ -53,6 +56,35 @@ func ReadHolder(dir string) (pid, url string) { return store.ReadHolder(dir) }
 // it. The error says what is wrong with one that is not whole.
 func InspectArchive(path string) (*archive.Contents, error) {
 	return backup.Inspect(context.Background(), path)
+}
+
+// A Joined says with what a node of a cluster begins.
+type Joined = node.Joined
+
+// ClusterOptions are the options that [CreateCluster] heeds.
+func ClusterOptions() []string { return node.OptionNames() }
+
+// CreateCluster makes the log of the cluster that c names, see [node.Create].
+func CreateCluster(ctx context.Context, c Config, replicas int, version string) error {
+	return node.Create(ctx, c, replicas, version)
+}
+
+// JoinCluster gives a node the newest snapshot of its cluster, see [node.Join].
+func JoinCluster(ctx context.Context, c Config, replace bool) (*Joined, error) {
+	return node.Join(ctx, c, replace)
+}
+
+// ResetCluster begins a new log with what a node has, see [node.Reset].
+func ResetCluster(ctx context.Context, c Config) (*Joined, error) { return node.Reset(ctx, c) }
+
+// BackupCluster writes a snapshot of a cluster to a file, see [node.Backup].
+func BackupCluster(ctx context.Context, c Config, path string) (*Joined, error) {
+	return node.Backup(ctx, c, path)
+}
+
+// RestoreCluster makes the first node of a cluster of a backup, see [node.Restore].
+func RestoreCluster(ctx context.Context, c Config, path string, log zerolog.Logger) (*Joined, error) {
+	return node.Restore(ctx, c, path, log)
 }
 
 // MoveInReport is what came of restoring a dump of Meilisearch.

@@ -22,7 +22,7 @@ func (h *Host) openLimits(o Options, db *store.Store) *limit.Limiter {
 }
 
 // openChat makes chats work, and tells tracer of them where there is one.
-func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *store.Sealer, tracer *tracing.Tracer, limiter *limit.Limiter) error {
+func (h *Host) openChat(c config.Config, o Options, spaces *store.Workspaces, tracer *tracing.Tracer, limiter *limit.Limiter) error {
 	record, err := h.recorder(c)
 	if err != nil {
 		return err
@@ -38,10 +38,6 @@ func (h *Host) openChat(c config.Config, o Options, db *store.Store, sealer *sto
 	out.Signer = h.openSigner(out, o)
 	up := upstream.New(out)
 	h.onClose("connections to providers", up.Close)
-	spaces := db.Workspaces(sealer)
-	if h.cluster != nil {
-		h.cluster.spaces = spaces
-	}
 	deps := chat.Deps{
 		Workspaces: spaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter, Now: o.Pace.Now,

@@ -32,6 +32,7 @@ import (
 	"github.com/parley-search/parley/host/internal/memory"
 	"github.com/parley-search/parley/host/internal/metrics"
 	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/node"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/responses"
 	"github.com/parley-search/parley/host/internal/search"
@@ -116,7 +117,7 @@ type Host struct {
 	closing sync.Once
 	waiting atomic.Pointer[closer] // what Close waits for
 	db      *store.Store
-	cluster *member // nil: this host is alone
+	node    node.Node
 }
 
 // Open listens, opens everything below c.DBPath, and begins to load the plugins.
@@ -156,10 +157,6 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := h.openTasks(ctx, c, o, db, sealer); err != nil {
 		return nil, err
 	}
-	if c.ScheduleSnapshot > 0 && h.cluster == nil {
-		h.onClose("the schedule of snapshots", h.scheduleSnapshots())
-	}
-
 	first, err := db.FirstLaunch(o.Pace.now())
 	if err != nil {
 		return nil, err
@@ -176,11 +173,11 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	limiter := h.openLimits(o, db)
-	if err := h.openChat(c, o, db, sealer, tracer, limiter); err != nil {
+	limiter, spaces := h.openLimits(o, db), db.Workspaces(sealer)
+	if err := h.openChat(c, o, spaces, tracer, limiter); err != nil {
 		return nil, err
 	}
-	keys, err := auth.Open(ctx, db, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now, Shared: h.cluster != nil})
+	keys, err := h.node.OpenKeys(ctx, auth.Options{MasterKey: c.MasterKey.Reveal(), Now: o.Pace.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -201,15 +198,17 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Site:         httpapi.Site{Hosts: c.AllowedHosts, Origins: c.AllowedOrigins, Proxies: c.TrustedProxies},
 		PublicURL:    c.PublicURL, TLS: tlsConfig, Replicates: c.Replicates,
 		Console: c.Console == config.ConsoleOn, NoDocs: !c.DocsPage,
-		Now: o.Pace.Now,
-	}
-	if h.cluster != nil {
-		if err := h.startMember(sealer, keys, features); err != nil {
-			return nil, err
-		}
-		deps.Cluster = h.cluster
+		Now: o.Pace.Now, Cluster: h.node,
 	}
 	h.server = httpapi.New(deps)
+	h.metrics.Add(h.node.Families)
+	err = h.node.Start(node.Parts{
+		Search: h.search, Tasks: h.tasks, Keys: keys, Features: features, Webhooks: h.webhooks, Workspaces: spaces,
+		Reload: h.Reload, Forwarded: h.server.Forwarded,
+	})
+	if err != nil {
+		return nil, err
+	}
 	db.NoteURL(h.url())
 	h.show(o.Hooks)
 	if engine == nil {

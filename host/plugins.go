@@ -278,12 +278,7 @@ func (h *Host) pluginInstaller(o Options) pluginapi.Installer {
 		return nil
 	}
 	d := OpenDeployment(h.config, o)
-	remote := deploy.Remote{Installer: &d.installer}
-	if h.cluster != nil {
-		remote.Dir.Node = true
-		return &sharedInstaller{remote, h.cluster}
-	}
-	return remote
+	return h.node.Installer(deploy.Remote{Installer: &d.installer})
 }
 
 // pluginDir is the plugin directory of c.

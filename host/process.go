@@ -34,16 +34,8 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
 		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); h.webhooks.Finished(tasks) },
 	}
-	if h.cluster != nil {
-		// Another node takes over where one is cut off, which is no crash of the task's
-		// doing.
-		options.MaxCrashes = 5
-		h.tasks = task.NewQueue(db, p, options)
-	} else {
-		if h.tasks, err = task.Open(ctx, db, p, options); err != nil {
-			return err
-		}
-		h.onClose("the task under way", h.runTasks())
+	if h.tasks, err = h.node.OpenTasks(ctx, p, options); err != nil {
+		return err
 	}
 	h.metrics.Add(func() []metrics.Family { return figures.Service(h.tasks, h.search) })
 	return nil
@@ -65,11 +57,4 @@ func (p *processor) Process(ctx context.Context, r *task.Run) ([]task.Outcome, e
 		return p.exports.Process(ctx, r)
 	}
 	return p.search.Process(ctx, r)
-}
-
-// scheduleSnapshots asks for snapshots until what it returns is called.
-func (h *Host) scheduleSnapshots() (stop func() error) {
-	return h.runInBackground(func(ctx context.Context) {
-		backup.Schedule(ctx, h.tasks, h.config.ScheduleSnapshot, func(err error) { h.log.Error().Err(err).Msg("no snapshot asked for") })
-	})
 }

@@ -22,36 +22,14 @@ type closer struct {
 // onClose notes what Close has to do before what was noted earlier.
 func (h *Host) onClose(name string, f func() error) { h.closers = append(h.closers, closer{name, f}) }
 
-// runInBackground runs f until what it returns is called. A panic of f is logged, and f
-// begins again.
+// runInBackground runs f until what it returns is called.
 func (h *Host) runInBackground(f func(context.Context)) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		contain.Keep(ctx, f, h.failed)
-	}()
-	return func() error {
-		cancel()
-		<-done
-		return nil
-	}
+	return contain.Background(f, h.failed)
 }
 
 // failed is told of work in the background that panicked.
 func (h *Host) failed(err error) {
 	h.log.Error().Err(err).Msg("work in the background failed; it begins again")
-}
-
-// runTasks applies tasks from now on and returns what ends that.
-func (h *Host) runTasks() (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.tasks.Run(ctx) }()
-	return func() error {
-		cancel()
-		return <-done
-	}
 }
 
 // Run serves until ctx ends, lets streams under way finish within the grace
@@ -77,7 +55,7 @@ func (h *Host) Run(ctx context.Context) error {
 		defer cancel()
 		// First, and not once the streams have ended: nobody would take writes until then.
 		// While it resigns and drains, this node sends writes to who leads.
-		h.cluster.resign(grace)
+		h.node.Resign(grace)
 		err = h.server.Shutdown(grace)
 		return errors.Join(err, h.closeUntil(until))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/parley-search/parley/host/internal/network"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
-	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/store"
 	"github.com/parley-search/parley/host/internal/upstream"
 )
@@ -20,13 +19,9 @@ func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *s
 	reach.Signer = h.openSigner(reach, o)
 	out := upstream.New(reach)
 	h.onClose("connections of searches", out.Close)
-	var notes index.Notes
-	if h.cluster != nil {
-		notes = db
-	}
 	log := func(message string, err error) { h.log.Warn().Err(err).Msg(message) }
 	h.search, err = search.Open(search.Options{
-		Notes: notes, Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Waiting: c.SearchQueueSize,
+		Notes: h.node.Notes(), Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Waiting: c.SearchQueueSize,
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: log, Searched: h.figures.Searched, Now: o.Pace.Now,
 	})

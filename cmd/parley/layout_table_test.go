@@ -151,6 +151,7 @@ var layout = []row{
 	{layerTechnology, "~wasm", "abi ~system ~wasm/meter", "github.com/klauspost/compress/zstd github.com/tetratelabs/wazero golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{layerTechnology, "~wasm/meter", "", ""},
 	{layerTechnology, "~watch", "", "github.com/fsnotify/fsnotify"},
+	{layerComposition, "~node", "~archive ~auth ~backup ~cluster ~cluster/jetstream ~config ~contain ~deploy ~feature ~figures ~httpapi ~httpapi/pluginapi ~masterkey ~metrics ~movein ~search ~search/index ~store ~task ~webhook", "github.com/rs/zerolog"},
 	{layerComposition, "host", "abi abi/event abi/manifest abi/response ~...", "github.com/rs/zerolog"},
 	{layerComposition, "~backup", "~apierr ~archive ~config ~deploy ~movein ~search ~store ~task", "github.com/rs/zerolog"},
 	{layerComposition, "~config", "abi/event ~apierr ~chat/workspace ~deploy ~feature ~httpapi ~httpapi/transport ~outbound ~plugin ~secret ~system ~telemetry ~upstream", "github.com/dustin/go-humanize github.com/knadh/koanf"},

@@ -21,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/freeport"
 	"github.com/parley-search/parley/host/internal/waittest"
 )
@@ -140,11 +139,11 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 		s.nodes = append(s.nodes, &process{t: t, name: fmt.Sprintf("node %d", i), program: cmp.Or(w.before, s.program), args: []string{"serve"}, env: append(all, w.env...), log: logs})
 	}
 	t.Cleanup(s.close)
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"cluster-name": stormCluster, "master-key": s.key, "cluster-nats": strings.Join(clients, ",")}, Only: host.ClusterOptions()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waittest.For(t, "the log is made", func() bool { return host.CreateCluster(t.Context(), c, len(s.nats), "test") == nil })
+	waittest.For(t, "the log is made", func() bool { // in the format of the program that the nodes begin with
+		create := exec.Command(s.nodes[0].program, "cluster", "create", "--replicas", strconv.Itoa(len(s.nats)), "--cluster-name", stormCluster, "--cluster-nats", strings.Join(clients, ","))
+		create.Env = append(os.Environ(), "PARLEY_MASTER_KEY="+s.key)
+		return create.Run() == nil
+	})
 	for _, p := range s.nodes {
 		p.start()
 	}

@@ -43,25 +43,21 @@ type entry struct {
 	caller *Caller
 }
 
-// Options of [Open]. The zero value of a field means its default.
+// Options of [New]. The zero value of a field means its default.
 type Options struct {
 	// MasterKey is the operator's; without one every route is open, and keys
 	// exist but have no value.
 	MasterKey string
 	// Now tells the time; default [time.Now].
 	Now func() time.Time
-	// Shared is set on a node of a cluster: the default keys are made by
-	// [Service.SeedKeys], where it comes to lead.
-	Shared bool
 }
 
-// Open reads all keys, and at the first start of the data makes the default
-// ones.
-func Open(ctx context.Context, store Keys, o Options) (*Service, error) {
+// New returns a service that knows no key yet: see [Service.ReadKeys].
+func New(store Keys, o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Service{
+	return &Service{
 		store:  store,
 		master: o.MasterKey,
 		hash:   sha256.Sum256([]byte(o.MasterKey)),
@@ -70,10 +66,14 @@ func Open(ctx context.Context, store Keys, o Options) (*Service, error) {
 		byUID:  make(map[string]*entry),
 		byKey:  make(map[[sha256.Size]byte]*entry),
 	}
-	if !o.Shared {
-		if err := s.SeedKeys(ctx); err != nil {
-			return nil, err
-		}
+}
+
+// Open reads all keys, and at the first start of the data makes the default
+// ones.
+func Open(ctx context.Context, store Keys, o Options) (*Service, error) {
+	s := New(store, o)
+	if err := s.SeedKeys(ctx); err != nil {
+		return nil, err
 	}
 	return s, s.ReadKeys(ctx)
 }

@@ -69,6 +69,21 @@ func Keep(ctx context.Context, f func(context.Context), failed func(error)) {
 	}
 }
 
+// Background runs f, as [Keep] does, until what it returns is called.
+func Background(f func(context.Context), failed func(error)) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Keep(ctx, f, failed)
+	}()
+	return func() error {
+		cancel()
+		<-done
+		return nil
+	}
+}
+
 // A Group runs functions side by side. A panic of one of them goes on in Wait, and so where
 // somebody can contain it. The zero value is ready.
 type Group struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster"
 )
 
-// A Cluster is what a [Server] knows of the cluster that its host is a node of.
+// A Cluster is what a [Server] knows of the cluster that its host is a node of. [Alone] is
+// none.
 type Cluster interface {
 	// Leader reports whether this node takes writes in the term that it knows, and where
 	// else they go; "": nobody is known who takes them.
@@ -22,7 +23,7 @@ type Cluster interface {
 	// TermEnds returns once this node has the claim of a later term than term, and so
 	// whatever counts of it, or ctx ends.
 	TermEnds(ctx context.Context, term uint64) error
-	// Position is which log the database follows, and how far.
+	// Position is which log the database follows, and how far; zero: none.
 	Position() (log, seq uint64)
 	// WaitFor returns once this node has message seq; with words, once searches
 	// have, too: those of one index, or of all where uid is empty.
@@ -45,7 +46,7 @@ type Cluster interface {
 	Raise(ctx context.Context) (ClusterUpgrade, error)
 }
 
-// A ClusterStatus is what GET /cluster says.
+// A ClusterStatus is what GET /cluster says; the zero value: of a host that is alone.
 type ClusterStatus struct {
 	Name, Log            string
 	Leader               string // id of who claimed the term; "": nobody
@@ -60,7 +61,7 @@ type ClusterStatus struct {
 	Trouble              string // why the log cannot be reached, or nobody can lead; "": nothing is wrong
 	Claims, Failed, Void uint64
 	Unverified           uint64 // messages and beats that no node of the cluster wrote
-	Begun                bool   // this node follows a log
+	Empty                bool   // this node has nothing of the log yet
 	Appends              uint64 // of transactions, answered
 	AppendTime           time.Duration
 }
@@ -108,9 +109,6 @@ func ofCluster(err error) error {
 // writes to the leader, and waits for what the request wants known. done says that
 // the request is answered.
 func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
-	if s.Cluster == nil {
-		return false, nil
-	}
 	if st := r.Get(headerSeq); st != "" {
 		if err := s.waitForSeq(r, rt, st); err != nil {
 			return false, err
@@ -194,11 +192,9 @@ func parseSeq(v string) (log, seq uint64, ok bool) {
 
 // setSeq says what the answer knows.
 func (s *Server) setSeq(c *fiber.Ctx) {
-	if s.Cluster == nil || len(c.Response().Header.Peek(headerSeq)) > 0 {
-		return
+	if log, seq := s.Cluster.Position(); log != 0 && len(c.Response().Header.Peek(headerSeq)) == 0 {
+		c.Set(headerSeq, fmt.Sprintf("%016x-%d", log, seq))
 	}
-	log, seq := s.Cluster.Position()
-	c.Set(headerSeq, fmt.Sprintf("%016x-%d", log, seq))
 }
 
 type clusterNodeBody struct {
@@ -240,10 +236,10 @@ type clusterBody struct {
 // getCluster answers GET /cluster.
 func (s *Server) getCluster(r *call) error {
 	b := clusterBody{Nodes: []clusterNodeBody{}}
-	if s.Cluster == nil {
+	st := s.Cluster.Status()
+	if st.Name == "" {
 		return r.OK(b)
 	}
-	st := s.Cluster.Status()
 	node := newClusterNode(&st.Node)
 	b.Enabled, b.Name, b.Log, b.Node, b.Words, b.Ahead, b.Stale, b.Halted, b.Plugins = true, st.Name, st.Log, &node, st.Words, st.Ahead, st.Stale, st.Halted, st.Plugins
 	b.Format, b.Trouble = st.Format, st.Trouble
@@ -258,16 +254,13 @@ func (s *Server) getCluster(r *call) error {
 
 // inStep says why a node of a cluster had better not be asked, where that is so.
 func (s *Server) inStep() error {
-	if s.Cluster == nil {
-		return nil
-	}
 	st := s.Cluster.Status()
 	switch {
 	case st.Halted != "":
 		return &apierr.Error{Code: apierr.ClusterHalted, Message: "This node takes nothing from the cluster's log any more: its log says why."}
 	case s.Cluster.Refuses():
 		return errStale
-	case !st.Begun || st.Words == 0:
+	case st.Empty:
 		return &apierr.Error{Code: apierr.ClusterBehind, RetryAfter: retryReady, Message: "This node has nothing of the cluster's log yet."}
 	}
 	return nil
@@ -276,7 +269,7 @@ func (s *Server) inStep() error {
 // inTime refuses what a node of a cluster that was cut off for long does not
 // answer: all but whether it is there.
 func (s *Server) inTime(rt *route) error {
-	if s.Cluster == nil || rt.public || rt.id == "getCluster" || rt.id == "getMetrics" {
+	if rt.public || rt.id == "getCluster" || rt.id == "getMetrics" {
 		return nil
 	}
 	if s.Cluster.Refuses() {

@@ -38,16 +38,8 @@ var ErrNoFollower = errors.New("no other node is there")
 // the request on waits longer.
 const leadWait = 20 * time.Second
 
-// notEnabled is the error of a host that is alone.
-func notEnabled() error {
-	return apierr.Newf(apierr.ClusterNotEnabled, "This host is not a node of a cluster: it was started without `--cluster-name`.")
-}
-
 // makeClusterSnapshot answers POST /cluster/snapshot.
 func (s *Server) makeClusterSnapshot(r *call) error {
-	if s.Cluster == nil {
-		return notEnabled()
-	}
 	var message uint64
 	if v, ok := r.Query["message"]; ok {
 		var err error
@@ -58,6 +50,9 @@ func (s *Server) makeClusterSnapshot(r *call) error {
 	ctx, cancel := context.WithTimeout(r.Base, leadWait)
 	defer cancel()
 	done, err := s.Cluster.Snapshot(ctx, message)
+	if errors.Is(err, errAlone) {
+		return err
+	}
 	if err != nil {
 		return &apierr.Error{Code: apierr.ClusterNotKept, RetryAfter: time.Second, Err: err, Message: "No snapshot of the cluster was kept: " + err.Error() + "."}
 	}
@@ -66,9 +61,6 @@ func (s *Server) makeClusterSnapshot(r *call) error {
 
 // resignCluster answers POST /cluster/resign.
 func (s *Server) resignCluster(r *call) error {
-	if s.Cluster == nil {
-		return notEnabled()
-	}
 	ctx, cancel := context.WithTimeout(r.Base, leadWait)
 	defer cancel()
 	done, err := s.Cluster.HandOver(ctx)
@@ -83,9 +75,6 @@ func (s *Server) resignCluster(r *call) error {
 
 // upgradeCluster answers POST /cluster/upgrade.
 func (s *Server) upgradeCluster(r *call) error {
-	if s.Cluster == nil {
-		return notEnabled()
-	}
 	ctx, cancel := context.WithTimeout(r.Base, leadWait)
 	defer cancel()
 	done, err := s.Cluster.Raise(ctx)

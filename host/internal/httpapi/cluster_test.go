@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -37,7 +38,12 @@ type place struct {
 func (p *place) Leader() (url string, term uint64, here bool) { return p.leader, 3, p.leads }
 func (p *place) Position() (log, seq uint64)                  { return 0xabc, 7 }
 func (p *place) Refuses() bool                                { return p.refuses }
-func (p *place) Status() httpapi.ClusterStatus                { return p.status }
+
+func (p *place) Status() httpapi.ClusterStatus {
+	st := p.status
+	st.Name = cmp.Or(st.Name, "town")
+	return st
+}
 
 // Vouch has the code and the parts themselves, which a test can read.
 func (p *place) Vouch(parts string) string {
@@ -258,7 +264,7 @@ func TestClusterRefuses(t *testing.T) {
 		"cut off, not ready":     {place{refuses: true}, "GET", "/ready", "", nil, 503, "cluster_stale"},
 		"halted":                 {place{status: httpapi.ClusterStatus{Halted: "why"}}, "GET", "/ready", "", nil, 503, "cluster_halted"},
 		"halted, to be healed":   {place{status: httpapi.ClusterStatus{Halted: "why", MayHeal: true}}, "GET", "/health", "", nil, 503, "cluster_halted"},
-		"empty":                  {place{}, "GET", "/ready", "", nil, 503, "cluster_behind"},
+		"empty":                  {place{status: httpapi.ClusterStatus{Empty: true}}, "GET", "/ready", "", nil, 503, "cluster_behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, wish{cluster: &tt.place})

@@ -111,7 +111,7 @@ type Deps struct {
 	Now func() time.Time
 	// Limiter bounds and counts what keys and workspaces ask for; nil: nobody does.
 	Limiter *limit.Limiter
-	// Cluster is what this host is a node of; nil: it is alone.
+	// Cluster is what this host is a node of; default: [Alone].
 	Cluster Cluster
 	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
 	Responses *responses.Store
@@ -215,6 +215,9 @@ func New(d Deps) *Server {
 	}
 	if d.Now == nil {
 		d.Now = time.Now
+	}
+	if d.Cluster == nil {
+		d.Cluster = Alone{}
 	}
 	if d.Files == nil {
 		d.Files = &reader.Reader{}

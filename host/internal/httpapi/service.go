@@ -19,10 +19,8 @@ type Version struct {
 // health answers GET /health: whoever reads the answer knows that the process
 // is alive.
 func (s *Server) health(r *call) error {
-	if s.Cluster != nil {
-		if st := s.Cluster.Status(); st.Halted != "" && st.MayHeal {
-			return &apierr.Error{Code: apierr.ClusterHalted, Message: "This node takes nothing from the cluster's log any more, and a new start may heal that: its log says why."}
-		}
+	if st := s.Cluster.Status(); st.Halted != "" && st.MayHeal {
+		return &apierr.Error{Code: apierr.ClusterHalted, Message: "This node takes nothing from the cluster's log any more, and a new start may heal that: its log says why."}
 	}
 	return r.OK(struct {
 		Status string `json:"status"`

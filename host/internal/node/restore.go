@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ import (
 	"github.com/parley-search/parley/host/internal/store"
 )
 
-// BackupCluster writes the newest snapshot that the cluster that c names keeps to the file
-// path, which must not be there. [RestoreCluster] reads it.
-func BackupCluster(ctx context.Context, c config.Config, path string) (_ *Joined, err error) {
+// Backup writes the newest snapshot that the cluster that c names keeps to the file
+// path, which must not be there. [Restore] reads it.
+func Backup(ctx context.Context, c config.Config, path string) (_ *Joined, err error) {
 	log, _, err := openLog(c, nil, nil)
 	if err != nil {
 		return nil, err
@@ -47,11 +47,11 @@ func BackupCluster(ctx context.Context, c config.Config, path string) (_ *Joined
 	return &Joined{fmt.Sprintf("%016x", of.Log), of.Seq, of.Bytes}, nil
 }
 
-// RestoreCluster makes the data directory of the first node of a new cluster, which c names,
-// of a backup: a file of [BackupCluster], a dump or a snapshot of a host, or a dump of
+// Restore makes the data directory of the first node of a new cluster, which c names,
+// of a backup: a file of [Backup], a dump or a snapshot of a host, or a dump of
 // Meilisearch. There is no data yet, neither in the directory nor in the cluster's log. The
 // other nodes begin with what this one keeps.
-func RestoreCluster(ctx context.Context, c config.Config, path string, log zerolog.Logger) (*Joined, error) {
+func Restore(ctx context.Context, c config.Config, path string, log zerolog.Logger) (*Joined, error) {
 	if err := emptyLog(ctx, c); err != nil { // before anything is written
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func RestoreCluster(ctx context.Context, c config.Config, path string, log zerol
 	return &Joined{Log: fmt.Sprintf("%016x", id), Message: seq}, nil
 }
 
-// restoreNode is RestoreCluster once the log is there, for the new log id.
+// restoreNode is Restore once the log is there, for the new log id.
 func restoreNode(ctx context.Context, c config.Config, path string, id uint64, log zerolog.Logger) (seq uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (m *member) applied(p cluster.Position, ops []cluster.Op) {
 	for _, v := range c.Vectors {
 		n.Vectors = append(n.Vectors, index.ChangedVectors(v))
 	}
-	m.search.Load().Tell(n)
+	m.parts.Search.Tell(n)
 	m.mu.Lock()
 	m.news.Keys = m.news.Keys || c.Keys
 	m.news.Features = m.news.Features || c.Features
@@ -47,7 +47,7 @@ func (m *member) takeNews(ctx context.Context) {
 		m.news = store.Changed{}
 		m.mu.Unlock()
 		if err := m.refresh(ctx, &c); err != nil && ctx.Err() == nil {
-			m.host.log.Error().Err(err).Msg("cannot apply a change of the cluster; trying again")
+			m.Log.Error().Err(err).Msg("cannot apply a change of the cluster; trying again")
 			m.mu.Lock()
 			c.Workspaces = append(c.Workspaces, m.news.Workspaces...)
 			c.Keys, c.Features, c.Webhooks = c.Keys || m.news.Keys, c.Features || m.news.Features, c.Webhooks || m.news.Webhooks
@@ -76,19 +76,19 @@ func (m *member) takeNews(ctx context.Context) {
 func (m *member) refresh(ctx context.Context, c *store.Changed) error {
 	var errs []error
 	if c.Keys {
-		errs = append(errs, m.auth.ReadKeys(ctx))
+		errs = append(errs, m.parts.Keys.ReadKeys(ctx))
 	}
 	if c.Features {
-		errs = append(errs, m.features.ReadFeatures(ctx))
+		errs = append(errs, m.parts.Features.ReadFeatures(ctx))
 	}
 	if c.Webhooks {
-		errs = append(errs, m.webhooks.ReadHooks(ctx))
+		errs = append(errs, m.parts.Webhooks.ReadHooks(ctx))
 	}
 	for _, uid := range c.Workspaces {
-		m.spaces.Forget(uid)
+		m.parts.Workspaces.Forget(uid)
 	}
 	if c.Tasks {
-		m.host.tasks.Notify()
+		m.parts.Tasks.Notify()
 	}
 	if c.Plugins { // compiled aside: a deleted key does not wait for that
 		select {
@@ -98,7 +98,7 @@ func (m *member) refresh(ctx context.Context, c *store.Changed) error {
 	}
 	if c.Sealing {
 		if err := m.checkKey(); err != nil {
-			m.host.log.Error().Err(err).Msg("secrets of the cluster cannot be read here")
+			m.Log.Error().Err(err).Msg("secrets of the cluster cannot be read here")
 		}
 	}
 	return errors.Join(errs...)

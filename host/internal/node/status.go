@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/metrics"
 )
 
-var _ httpapi.Cluster = (*member)(nil)
+var _ Node = (*member)(nil)
 
 // Leader implements [httpapi.Cluster].
 func (m *member) Leader() (url string, term uint64, here bool) {
@@ -53,7 +53,7 @@ func (m *member) WaitFor(ctx context.Context, seq uint64, words bool, uid string
 		m.mu.Lock()
 		seq = min(seq, m.told)
 		m.mu.Unlock()
-		if err := m.search.Load().WaitFor(ctx, uid, seq); err != nil {
+		if err := m.parts.Search.WaitFor(ctx, uid, seq); err != nil {
 			return err
 		}
 	}
@@ -78,30 +78,31 @@ func (m *member) Vouched(code, parts string) bool {
 }
 
 // Refuses implements [httpapi.Cluster].
-func (m *member) Refuses() bool { return m.isStale() && !m.host.config.Cluster.ServeStale }
+func (m *member) Refuses() bool { return m.isStale() && !m.Config.Cluster.ServeStale }
 
 // isStale reports whether this node has not known for too long that it has all of
 // the log.
 func (m *member) isStale() bool {
-	c := &m.host.config.Cluster
+	c := &m.Config.Cluster
 	return time.Since(m.node.Level()) > c.MaxLag
 }
 
 // Status implements [httpapi.Cluster].
 func (m *member) Status() httpapi.ClusterStatus {
-	s, c := m.node.Status(), &m.host.config.Cluster
+	s, c := m.node.Status(), &m.Config.Cluster
 	p := &s.Position
 	_, _, here := m.Leader()
 	out := httpapi.ClusterStatus{
-		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.search.Load().Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
-		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Unverified: s.Counts.Unverified + m.log.Unverified(), Begun: p.Log != 0,
+		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.parts.Search.Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Unverified: s.Counts.Unverified + m.log.Unverified(),
 		Appends: s.Counts.Wrote, AppendTime: s.Counts.Took,
 		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}
 	if told := m.toldSeq(); out.Words >= told { // what came since changed nothing
 		out.Words = p.Seq
 	}
-	trouble := m.search.Load().Halted()
+	out.Empty = p.Log == 0 || out.Words == 0
+	trouble := m.parts.Search.Halted()
 	if s.Trouble != nil {
 		trouble = append([]string{s.Trouble.Error()}, trouble...)
 	}
@@ -131,13 +132,13 @@ func (m *member) Status() httpapi.ClusterStatus {
 	return out
 }
 
-// families are what GET /metrics has of the cluster.
-func (m *member) families() []metrics.Family {
+// Families are what GET /metrics has of the cluster.
+func (m *member) Families() []metrics.Family {
 	st := m.Status()
 	return figures.Cluster(&figures.Membership{
 		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
 		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
-		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Unverified: st.Unverified, Forwarded: m.host.server.Forwarded(),
+		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Unverified: st.Unverified, Forwarded: m.parts.Forwarded(),
 		LagSeconds: time.Since(m.node.Level()).Seconds(), Appends: st.Appends, AppendSeconds: st.AppendTime.Seconds(), LogBytes: m.logBytes.Load(),
 	})
 }

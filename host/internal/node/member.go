@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"context"
@@ -13,27 +13,23 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/config"
 	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/masterkey"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/webhook"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // A member is this host as a node of a cluster: what follows the cluster's log, and
 // what it does while it leads.
 type member struct {
-	host *Host
-	log  *jetstream.Log
-	node *cluster.Node
-	key  cluster.Key
-	url  string
-
-	sealer   *store.Sealer
-	search   atomic.Pointer[search.Service]
-	auth     *auth.Service
-	features *feature.Service
-	webhooks *webhook.Service
-	spaces   *store.Workspaces
+	Options
+	db     *store.Store
+	sealer *store.Sealer
+	log    *jetstream.Log
+	node   *cluster.Node
+	key    cluster.Key
+	url    string
+	parts  Parts
 
 	leads atomic.Uint64 // the term that this node leads, ready for writes; 0: none
 
@@ -55,48 +51,91 @@ type member struct {
 	shot   shot
 }
 
-// joinCluster makes h a node of the cluster that c names. Nothing goes on until
-// [member.start].
-func (h *Host) joinCluster(c config.Config, o Options, db *store.Store) (err error) {
-	m := &member{host: h, url: c.Cluster.Advertise, wake: make(chan struct{}, 1), done: make(chan struct{}), plugs: make(chan struct{}, 1), wanted: make(chan struct{}, 1), shot: shot{next: make(chan struct{})}}
+// openMember makes the host a node of the cluster that its configuration names. Nothing goes
+// on until [member.Start].
+func openMember(ctx context.Context, o Options) (*member, error) {
+	m := &member{Options: o, wake: make(chan struct{}, 1), done: make(chan struct{}), plugs: make(chan struct{}, 1), wanted: make(chan struct{}, 1), shot: shot{next: make(chan struct{})}}
+	c := &m.Config
+	m.url = c.Cluster.Advertise
 	if m.url == "" {
-		m.url = "http://" + h.Addr().String()
+		m.url = "http://" + o.Addr.String()
 		if c.TLS.Cert != "" {
-			m.url = "https://" + h.Addr().String()
+			m.url = "https://" + o.Addr.String()
 		}
 	}
+	var err error
+	if m.db, err = store.OpenShared(c.DBPath); err != nil {
+		return nil, err
+	}
+	if m.db, err = m.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	o.OnClose("the database", m.db.Close)
+	if m.sealer, err = masterkey.OpenSharedSealer(ctx, *c, m.db, o.Log); err != nil {
+		return nil, err
+	}
+	if err := m.join(); err != nil {
+		return nil, err
+	}
+	if _, err := m.takePlugins(ctx); err != nil {
+		o.Log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
+	}
+	return m, nil
+}
+
+// join connects the node to the cluster's log.
+func (m *member) join() (err error) {
+	c := &m.Config
 	event := func(msg string, err error) {
-		e := h.log.Info()
+		e := m.Log.Info()
 		if err != nil {
-			e = h.log.Warn().Err(err)
+			e = m.Log.Warn().Err(err)
 		}
 		e.Str("cluster", c.Cluster.Name).Msg(msg)
 	}
 	unsigned := func() bool { return !m.signed() }
-	if m.log, m.key, err = openLog(c, event, unsigned); err != nil {
+	if m.log, m.key, err = openLog(*c, event, unsigned); err != nil {
 		return err
 	}
-	h.onClose("the connection to NATS", func() error { m.log.Close(); return nil })
+	m.OnClose("the connection to NATS", func() error { m.log.Close(); return nil })
 	if err := m.checkLog(event); err != nil {
 		return err
 	}
 	if !c.Cluster.Synced {
-		h.log.Warn().Msg("nobody said that the servers of NATS write to disk before they acknowledge: with their default a power failure of most of them may lose writes; set sync_interval: always there, and --cluster-nats-synced here")
+		m.Log.Warn().Msg("nobody said that the servers of NATS write to disk before they acknowledge: with their default a power failure of most of them may lose writes; set sync_interval: always there, and --cluster-nats-synced here")
 	}
-	id, err := db.NodeID()
+	id, err := m.db.NodeID()
 	if err != nil {
 		return fmt.Errorf("read the name of this node: %w", err)
 	}
 	m.node, err = cluster.Open(cluster.Options{
-		ID: id, URL: m.url, Version: o.Version, Key: m.key, Log: m.log, Database: db, Lease: c.Cluster.Lease,
+		ID: id, URL: m.url, Version: m.Version, Key: m.key, Log: m.log, Database: m.db, Lease: c.Cluster.Lease,
 		Send: m.log.Send, End: m.log.End, Applied: m.applied, Lead: m.lead, Event: event,
 	})
 	if err != nil {
 		return err
 	}
-	db.Join(m.node, m.log.Bodies())
-	h.cluster = m
+	m.db.Join(m.node, m.log.Bodies())
 	return nil
+}
+
+func (m *member) Database() (*store.Store, *store.Sealer) { return m.db, m.sealer }
+
+func (m *member) Notes() index.Notes { return m.db }
+
+// maxCrashes is how often a task may be under way when a node ends. Another node takes over
+// where one is cut off, which is no crash of the task's doing.
+const maxCrashes = 5
+
+func (m *member) OpenTasks(_ context.Context, p task.Processor, o task.Options) (*task.Queue, error) {
+	o.MaxCrashes = maxCrashes
+	return task.NewQueue(m.db, p, o), nil
+}
+
+// OpenKeys reads the keys that there are: who leads makes the default ones.
+func (m *member) OpenKeys(ctx context.Context, o auth.Options) (*auth.Service, error) {
+	s := auth.New(m.db, o)
+	return s, s.ReadKeys(ctx)
 }
 
 // openLog connects to the log of the cluster that c names, and returns the key of its nodes,
@@ -129,32 +168,6 @@ func (m *member) signed() bool {
 	return p.Log == 0 || p.Signed()
 }
 
-// ClusterOptions are the options that [CreateCluster] heeds.
-func ClusterOptions() []string {
-	return []string{"cluster-name", "cluster-nats", "cluster-nats-creds", "cluster-nats-ca", "cluster-insecure", "master-key"}
-}
-
-// CreateCluster makes the log of the cluster that c names, which replicas servers keep, and
-// begins it. What is there is left as it is; the error says where it is something else.
-func CreateCluster(ctx context.Context, c config.Config, replicas int, version string) error {
-	log, key, err := openLog(c, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	if err := log.Make(ctx, replicas); err != nil {
-		return err
-	}
-	if err := log.Check(ctx); err != nil {
-		return err
-	}
-	_, end, err := log.End(ctx)
-	if err == nil && end == 0 {
-		_, err = cluster.Found(ctx, log, key, version)
-	}
-	return err
-}
-
 // checkLog refuses a stream that is not there, or that does not keep what it is
 // given. One that cannot be asked now is no reason to end: the node serves what it
 // has, within --cluster-max-lag.
@@ -173,57 +186,41 @@ func (m *member) checkLog(event func(string, error)) error {
 	return nil
 }
 
-// start begins to follow the log, and returns what ends that.
-func (m *member) start() (stop func() error, err error) {
+// Start begins to follow the log, for all that keeps something of the database in memory.
+func (m *member) Start(p Parts) error {
+	m.parts = p
 	position := m.node.Status().Position
 	m.seen, m.told = position.Seq, position.Seq
 	if err := m.log.Hear(m.node.Hear); err != nil {
-		return nil, err
-	}
-	stopNews := m.host.runInBackground(m.takeNews)
-	stopNode := m.host.runInBackground(m.node.Run)
-	stopSnapshots, stopPlugins, stopRoom := m.host.runInBackground(m.keepSnapshots), m.host.runInBackground(m.followPlugins), m.host.runInBackground(m.watchRoom)
-	return func() error {
-		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
-		m.resign(context.Background())                       // where Run did not
-		return errors.Join(stopNode(), stopNews())
-	}, nil
-}
-
-// startMember has the cluster's log be followed by all that keeps something of the
-// database in memory.
-func (h *Host) startMember(sealer *store.Sealer, keys *auth.Service, features *feature.Service) error {
-	m := h.cluster
-	m.sealer, m.auth, m.features, m.webhooks = sealer, keys, features, h.webhooks
-	m.search.Store(h.search)
-	stop, err := m.start()
-	if err != nil {
 		return err
 	}
-	h.onClose("the cluster", stop)
-	h.metrics.Add(m.families)
+	run := func(f func(context.Context)) (stop func() error) { return contain.Background(f, m.failed) }
+	stopNews, stopNode := run(m.takeNews), run(m.node.Run)
+	stopSnapshots, stopPlugins, stopRoom := run(m.keepSnapshots), run(m.followPlugins), run(m.watchRoom)
+	m.OnClose("the cluster", func() error {
+		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
+		m.Resign(context.Background())                       // where Run did not
+		return errors.Join(stopNode(), stopNews())
+	})
 	return nil
 }
 
 // resignWait bounds what a leader does before its process ends.
 const resignWait = 5 * time.Second
 
-// resign has this node lead no more, and the others know: they need not wait for the lease.
-// Where the log is out of reach they do. A host alone has nothing to resign.
-func (m *member) resign(ctx context.Context) {
-	if m == nil {
-		return
-	}
+// Resign has this node lead no more, and the others know: they need not wait for the lease.
+// Where the log is out of reach they do.
+func (m *member) Resign(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, resignWait)
 	defer cancel()
 	if err := m.node.Resign(ctx); err != nil {
-		m.host.log.Warn().Err(err).Msg("this node ends without having resigned: the others wait for the lease")
+		m.Log.Warn().Err(err).Msg("this node ends without having resigned: the others wait for the lease")
 	}
 }
 
 // checkKey wants the cluster's secrets sealed under this node's master key.
 func (m *member) checkKey() error {
-	sealed, err := m.host.db.SealedUnder()
+	sealed, err := m.db.SealedUnder()
 	if err == nil && sealed != "" && sealed != m.sealer.Name() {
 		err = errors.New("the master key is not that of the cluster: give all nodes the same")
 	}
@@ -232,63 +229,58 @@ func (m *member) checkKey() error {
 
 // lead does what only the leader does, until ctx ends with its term.
 func (m *member) lead(ctx context.Context) {
-	h := m.host
 	term := m.node.Status().Position.Term
 	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
 		err := contain.Call(func() error { return m.leadTerm(ctx, term) })
 		if ctx.Err() != nil {
 			break
 		}
-		h.log.Error().Err(err).Dur("again_in", pause).Msg("this node cannot take the cluster's writes")
+		m.Log.Error().Err(err).Dur("again_in", pause).Msg("this node cannot take the cluster's writes")
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 	}
-	h.tasks.Forget()
+	m.parts.Tasks.Forget()
 }
 
 // leadTerm takes writes and applies tasks until ctx ends with the term.
 func (m *member) leadTerm(ctx context.Context, term uint64) error {
-	h := m.host
 	if err := m.beginTerm(ctx, term); err != nil {
 		return err
 	}
 	m.leads.Store(term)
 	defer m.leads.Store(0)
-	h.log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
-	if h.config.ScheduleSnapshot > 0 {
-		stop := h.scheduleSnapshots()
-		defer func() { _ = stop() }() // it has no error
-	}
-	return h.tasks.Run(ctx)
+	m.Log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
+	stop := m.scheduleSnapshots(m.parts.Tasks)
+	defer func() { _ = stop() }() // it has no error
+	return m.parts.Tasks.Run(ctx)
 }
 
 // beginTerm brings the node from following to taking writes. What is read of the
 // database before the term is admitted is what writes go by.
 func (m *member) beginTerm(ctx context.Context, term uint64) error {
-	h := m.host
 	if err := m.checkKey(); err != nil {
 		return err
 	}
 	if err := m.waitSeen(ctx, m.node.Status().Position.Seq); err != nil {
 		return err
 	}
-	if err := h.db.SweepShelf(); err != nil {
-		h.log.Warn().Err(err).Msg("old bodies of the cluster stay for now")
+	if err := m.db.SweepShelf(); err != nil {
+		m.Log.Warn().Err(err).Msg("old bodies of the cluster stay for now")
 	}
-	if err := h.tasks.ReadLog(ctx); err != nil {
+	if err := m.parts.Tasks.ReadLog(ctx); err != nil {
 		return err
 	}
-	h.db.Admit(term)
-	if err := h.db.CheckKey(m.sealer); err != nil {
+	m.db.Admit(term)
+	if err := m.db.CheckKey(m.sealer); err != nil {
 		return err
 	}
-	if err := m.auth.SeedKeys(ctx); err != nil {
+	if err := m.parts.Keys.SeedKeys(ctx); err != nil {
 		return err
 	}
-	if err := m.search.Load().Lead(ctx); err != nil {
+	if err := m.parts.Search.Lead(ctx); err != nil {
 		return err
 	}
-	return h.tasks.ResumeTasks(ctx)
+	return m.parts.Tasks.ResumeTasks(ctx)
 }

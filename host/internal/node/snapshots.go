@@ -1,12 +1,10 @@
-package host
+package node
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/cluster"
@@ -26,7 +24,7 @@ const (
 // keepSnapshots has this node make snapshots where it is its turn, and purge the
 // log while it leads, until ctx ends.
 func (m *member) keepSnapshots(ctx context.Context) {
-	c := &m.host.config.Cluster
+	c := &m.Config.Cluster
 	tick := time.NewTicker(min(lookSnapshots, c.Snapshots/4+1))
 	defer tick.Stop()
 	failing := false
@@ -37,14 +35,14 @@ func (m *member) keepSnapshots(ctx context.Context) {
 		case <-m.wanted:
 			_, _, err := m.makeSnapshot(ctx)
 			if err != nil && ctx.Err() == nil {
-				m.host.log.Warn().Err(err).Msg("no snapshot of the cluster is kept, though somebody asks for one")
+				m.Log.Warn().Err(err).Msg("no snapshot of the cluster is kept, though somebody asks for one")
 			}
 			continue
 		case <-tick.C:
 		}
 		err := m.lookSnapshots(ctx, c)
 		if ctx.Err() == nil && err != nil && !failing {
-			m.host.log.Warn().Err(err).Msg("the cluster's log is not purged for now")
+			m.Log.Warn().Err(err).Msg("the cluster's log is not purged for now")
 		}
 		failing = err != nil
 	}
@@ -73,7 +71,7 @@ func (m *member) lookSnapshots(ctx context.Context, c *config.ClusterConfig) err
 		if err != nil {
 			return err
 		}
-		m.host.log.Info().Uint64("message", seq).Int64("bytes", size).Msg("a snapshot of the cluster is kept")
+		m.Log.Info().Uint64("message", seq).Int64("bytes", size).Msg("a snapshot of the cluster is kept")
 	}
 	if leads {
 		return m.purge(ctx, c, state, list)
@@ -86,7 +84,7 @@ func (m *member) lookSnapshots(ctx context.Context, c *config.ClusterConfig) err
 func (m *member) isTurn() bool {
 	leads, follows := m.node.Status().Leading, false
 	for _, p := range m.node.Peers() {
-		if p.Halted || p.Leading || time.Since(p.At) > 2*m.host.config.Cluster.Lease {
+		if p.Halted || p.Leading || time.Since(p.At) > 2*m.Config.Cluster.Lease {
 			continue
 		}
 		follows = true
@@ -162,7 +160,7 @@ func (m *member) makeSnapshot(ctx context.Context) (seq uint64, size int64, err 
 }
 
 func (m *member) writeSnapshot(ctx context.Context) (seq uint64, size int64, err error) {
-	err = m.host.db.WriteSnapshot(func(p cluster.Position, write func(io.Writer) error) error {
+	err = m.db.WriteSnapshot(func(p cluster.Position, write func(io.Writer) error) error {
 		seq = p.Seq
 		return m.log.PutSnapshot(ctx, p.Log, p.Seq, func(w io.Writer) error {
 			n := counting{w: w}
@@ -210,14 +208,15 @@ func (m *member) purge(ctx context.Context, c *config.ClusterConfig, state jetst
 	if err := m.log.Purge(ctx, before); err != nil {
 		return err
 	}
-	m.host.log.Info().Uint64("first", before).Msg("the cluster's log is purged up to its last snapshot but one")
+	m.Log.Info().Uint64("first", before).Msg("the cluster's log is purged up to its last snapshot but one")
 	return nil
 }
 
 // catchUp has a node that the log does not reach back to begin with a snapshot of
 // it: one without data, or one that was away for long. It returns the database,
 // open. Where NATS cannot be asked, the node goes on with what it has.
-func (h *Host) catchUp(ctx context.Context, c config.Config, db *store.Store) (*store.Store, error) {
+func (m *member) catchUp(ctx context.Context) (*store.Store, error) {
+	c, db := m.Config, m.db
 	p, err := db.Position()
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -229,7 +228,7 @@ func (h *Host) catchUp(ctx context.Context, c config.Config, db *store.Store) (*
 	defer log.Close()
 	of, err := wantedSnapshot(ctx, log, p)
 	if err != nil {
-		h.log.Warn().Err(err).Msg("whether this node needs a snapshot of the cluster is not known; it goes on with what it has")
+		m.Log.Warn().Err(err).Msg("whether this node needs a snapshot of the cluster is not known; it goes on with what it has")
 		return db, nil
 	}
 	if of == nil {
@@ -242,7 +241,7 @@ func (h *Host) catchUp(ctx context.Context, c config.Config, db *store.Store) (*
 	if err != nil {
 		return nil, err
 	}
-	h.log.Info().Uint64("message", p.Seq).Uint64("bytes", of.Bytes).Msg("this node begins with a snapshot of the cluster")
+	m.Log.Info().Uint64("message", p.Seq).Uint64("bytes", of.Bytes).Msg("this node begins with a snapshot of the cluster")
 	return store.OpenShared(c.DBPath)
 }
 
@@ -278,115 +277,4 @@ func restoreFrom(ctx context.Context, log *jetstream.Log, of jetstream.Snapshot,
 	}
 	p, err = store.RestoreSnapshot(dir, r)
 	return p, errors.Join(err, r.Close())
-}
-
-// A Joined says with what a node begins.
-type Joined struct {
-	Log     string `json:"log"`
-	Message uint64 `json:"message"`
-	Bytes   uint64 `json:"bytes"`
-}
-
-// JoinCluster puts the newest snapshot of the cluster that c names into the data
-// directory c.DBPath, in place of what a node has there. No host runs there. With
-// replace it may be of another log, which is lost then.
-func JoinCluster(ctx context.Context, c config.Config, replace bool) (*Joined, error) {
-	db, err := store.OpenShared(c.DBPath)
-	if err != nil {
-		return nil, err
-	}
-	p, err := db.Position()
-	if err = errors.Join(err, db.Close()); err != nil {
-		return nil, err
-	}
-	log, _, err := openLog(c, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	newest, err := newestSnapshot(ctx, log)
-	if err != nil {
-		return nil, err
-	}
-	id := newest.Log
-	if p.Log != 0 && p.Log != id && !replace {
-		return nil, fmt.Errorf("this data directory is of log %016x, the cluster has %016x: with --replace what is here is lost", p.Log, id)
-	}
-	if p.Log == id && p.Seq >= newest.Seq {
-		return nil, fmt.Errorf("this node has message %d, the newest snapshot only %d: start it", p.Seq, newest.Seq)
-	}
-	if p, err = restoreFrom(ctx, log, *newest, c.DBPath); err != nil {
-		return nil, err
-	}
-	return &Joined{fmt.Sprintf("%016x", p.Log), p.Seq, newest.Bytes}, nil
-}
-
-// ResetCluster makes what the node with the data directory c.DBPath has the begin
-// of a new log, for a stream that was lost or that its nodes disagree about. No
-// host runs there, and the stream has to be empty.
-func ResetCluster(ctx context.Context, c config.Config) (*Joined, error) {
-	if err := emptyLog(ctx, c); err != nil {
-		return nil, err
-	}
-	db, err := store.OpenShared(c.DBPath)
-	if err != nil {
-		return nil, err
-	}
-	p, err := db.Position()
-	id := cmp.Or(rand.Uint64(), 1)
-	if err == nil {
-		err = db.ResetLog(id)
-	}
-	if err = errors.Join(err, db.Close()); err != nil {
-		return nil, err
-	}
-	return &Joined{Log: fmt.Sprintf("%016x", id), Message: p.Seq}, nil
-}
-
-// emptyLog makes sure that the stream of the cluster that c names is empty, for a log that
-// begins with what a node has.
-func emptyLog(ctx context.Context, c config.Config) error {
-	log, key, err := openLog(c, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	state, err := log.State(ctx)
-	switch {
-	case err != nil || state.Last == 0:
-		return err
-	case state.Last == 1:
-		return remakeFounded(ctx, log, key)
-	}
-	return fmt.Errorf("the cluster's stream has had %d messages: a new log begins in an empty one: end all nodes, delete the stream by NATS' own command, make it again by `parley cluster create`", state.Last)
-}
-
-// newestSnapshot returns the newest one of the cluster's log. Where the stream was purged of
-// all messages, that of the snapshots themselves says which log it was.
-func newestSnapshot(ctx context.Context, log *jetstream.Log) (*jetstream.Snapshot, error) {
-	id, err := log.ID(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := log.Snapshots(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errors.New("the cluster keeps no snapshot yet: `parley cluster snapshot` has its leader make one now")
-	}
-	return &list[0], nil
-}
-
-// remakeFounded makes the stream again where it has what `parley cluster create` begins a log
-// with, and nothing else: the log that comes begins with what a node has.
-func remakeFounded(ctx context.Context, log *jetstream.Log, key cluster.Key) error {
-	list, err := log.Read(ctx, 1)
-	if err != nil {
-		return err
-	}
-	if len(list) != 1 || !cluster.IsFounding(list[0].Record, key) {
-		return errors.New("the cluster's stream has a message that is not what `parley cluster create` begins a log with: delete the stream by NATS' own command, and make it again")
-	}
-	return log.Remake(ctx)
 }

@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"context"
@@ -29,14 +29,14 @@ func (m *member) takePlugins(ctx context.Context) (changed bool, err error) {
 
 // takeShared is takePlugins for who holds plugging.
 func (m *member) takeShared(ctx context.Context) (changed bool, err error) {
-	c := &m.host.config
-	lock, err := m.host.db.SharedLock()
+	c := &m.Config
+	lock, err := m.db.SharedLock()
 	switch {
 	case err != nil || lock == nil:
 	case !sharesPlugins(c):
 		err = errKeepsOwn
 	default:
-		changed, err = pluginDir(*c).Take(ctx, c.Cluster.Name, lock, m.host.db.SharedModule)
+		changed, err = m.PluginDir.Take(ctx, c.Cluster.Name, lock, m.db.SharedModule)
 		if err != nil {
 			err = fmt.Errorf("take over the cluster's plugins: %w", err)
 		}
@@ -66,13 +66,19 @@ func (m *member) followPlugins(ctx context.Context) {
 		again = nil
 		changed, err := m.takePlugins(ctx)
 		if err != nil && ctx.Err() == nil {
-			m.host.log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
+			m.Log.Error().Err(err).Msg("this node does not run the plugins of the cluster")
 			again = time.After(plugAgain)
 		}
 		if changed {
-			_ = m.host.Reload(ctx) // which logs its error
+			_ = m.parts.Reload(ctx) // which logs its error
 		}
 	}
+}
+
+// Installer implements [Node].
+func (m *member) Installer(r deploy.Remote) pluginapi.Installer {
+	r.Dir.Node = true
+	return &sharedInstaller{r, m}
 }
 
 // A sharedInstaller changes the plugins of all nodes of a cluster, on the leader.
@@ -154,7 +160,7 @@ func (s *sharedInstaller) remember(removes bool) (r remembered, err error) {
 		if !removes {
 			return nil
 		}
-		if has, err := s.member.host.db.HasModule(m.SHA256); has || err != nil {
+		if has, err := s.member.db.HasModule(m.SHA256); has || err != nil {
 			return err
 		}
 		module, signature, err := m.Read()
@@ -166,7 +172,7 @@ func (s *sharedInstaller) remember(removes bool) (r remembered, err error) {
 
 // undo makes the directory what it was before a change.
 func (s *sharedInstaller) undo(ctx context.Context, was remembered) error {
-	db := s.member.host.db
+	db := s.member.db
 	lock, err := db.SharedLock()
 	switch {
 	case err != nil:
@@ -174,13 +180,13 @@ func (s *sharedInstaller) undo(ctx context.Context, was remembered) error {
 	case lock == nil:
 		return s.Dir.Restore(ctx, was.lock, was.get)
 	}
-	_, err = s.Dir.Take(ctx, s.member.host.config.Cluster.Name, lock, db.SharedModule)
+	_, err = s.Dir.Take(ctx, s.member.Config.Cluster.Name, lock, db.SharedModule)
 	return err
 }
 
 // share puts the lock of d and the modules that it pins into the log.
 func (m *member) share(d deploy.Dir, embedded [][]byte) error {
-	db := m.host.db
+	db := m.db
 	keep := map[string]bool{}
 	lock, err := d.Shared(embedded, func(s deploy.SharedModule) error {
 		keep[s.SHA256] = true

@@ -1,4 +1,4 @@
-package host
+package node
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (m *member) Raise(ctx context.Context) (httpapi.ClusterUpgrade, error) {
 // watchRoom has this node hand over where it leads and its disk is full: it refuses
 // every write, and another node may have room.
 func (m *member) watchRoom(ctx context.Context) {
-	tick := time.NewTicker(m.host.config.Cluster.Lease / 2)
+	tick := time.NewTicker(m.Config.Cluster.Lease / 2)
 	defer tick.Stop()
 	for {
 		select {
@@ -33,19 +33,19 @@ func (m *member) watchRoom(ctx context.Context) {
 		if !m.node.Status().Leading {
 			continue
 		}
-		full := m.host.db.HasRoom()
+		full := m.db.HasRoom()
 		if full == nil {
 			continue
 		}
 		if _, err := m.HandOver(ctx); !errors.Is(err, httpapi.ErrNoFollower) && ctx.Err() == nil {
-			m.host.log.Warn().Err(full).Msg("this node gave up leading: its disk is full")
+			m.Log.Warn().Err(full).Msg("this node gave up leading: its disk is full")
 		}
 	}
 }
 
 // HandOver implements [httpapi.Cluster].
 func (m *member) HandOver(ctx context.Context) (httpapi.ClusterHandover, error) {
-	follows := func(p cluster.Peer) bool { return !p.Halted && time.Since(p.At) <= m.host.config.Cluster.Lease }
+	follows := func(p cluster.Peer) bool { return !p.Halted && time.Since(p.At) <= m.Config.Cluster.Lease }
 	if !slices.ContainsFunc(m.node.Peers(), follows) {
 		return httpapi.ClusterHandover{}, httpapi.ErrNoFollower
 	}
@@ -57,7 +57,7 @@ func (m *member) HandOver(ctx context.Context) (httpapi.ClusterHandover, error) 
 		return out, err
 	}
 	if err != nil { // it does not lead any more, and the others wait for the lease
-		m.host.log.Warn().Err(err).Msg("this node gave up leading, and the others do not know yet")
+		m.Log.Warn().Err(err).Msg("this node gave up leading, and the others do not know yet")
 	}
 	for {
 		s := m.node.Status()
