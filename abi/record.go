@@ -21,7 +21,8 @@ const (
 	// content_filter. Once, after all content.
 	RecordFinish RecordKind = 6
 	// RecordUsage holds u64 each: prompt, completion, total, cached, reasoning
-	// tokens. The last one of a response counts.
+	// tokens; then perhaps a JSON object of what else the provider counts, as
+	// members of OpenAI's usage. The last one of a response counts, of each part.
 	RecordUsage RecordKind = 7
 	// RecordError holds a [ProviderError] as JSON. Nothing follows it.
 	RecordError RecordKind = 8
@@ -92,14 +93,16 @@ type Usage struct {
 	Reasoning  uint64 `json:"-"` // of Completion
 }
 
-// AppendUsage appends a [RecordUsage].
-func AppendUsage(b []byte, u Usage) []byte {
-	b = append(b, byte(RecordUsage), 0, 0, 0)
-	b = binary.LittleEndian.AppendUint32(b, 40)
+// usageSize is that of the numbers of a [RecordUsage].
+const usageSize = 40
+
+// AppendUsage appends a [RecordUsage]. members is a JSON object, or nothing.
+func AppendUsage(b []byte, u Usage, members []byte) []byte {
+	b = AppendHead(b, RecordUsage, usageSize+len(members))
 	for _, v := range [...]uint64{u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	return b
+	return append(b, members...)
 }
 
 // A Record is one item of a decode call's output, read in place.
@@ -154,13 +157,14 @@ func (r Record) Response() (id, model []byte, err error) {
 	return id, model, nil
 }
 
-// Usage reads the payload of a [RecordUsage].
-func (r Record) Usage() (u Usage, err error) {
-	if len(r.Payload) < 40 {
-		return u, ErrMalformed
+// Usage reads the payload of a [RecordUsage]. members is empty where it has none,
+// and is not checked.
+func (r Record) Usage() (u Usage, members []byte, err error) {
+	if len(r.Payload) < usageSize {
+		return u, nil, ErrMalformed
 	}
 	for i, v := range [...]*uint64{&u.Prompt, &u.Completion, &u.Total, &u.Cached, &u.Reasoning} {
 		*v = binary.LittleEndian.Uint64(r.Payload[8*i:])
 	}
-	return u, nil
+	return u, r.Payload[usageSize:], nil
 }

@@ -93,7 +93,7 @@ func (v recordVector) write(t *testing.T) []byte {
 		return abi.AppendToolArguments(nil, v.Index, v.Text)
 	case abi.RecordUsage:
 		u := v.Usage
-		return abi.AppendUsage(nil, abi.Usage{Prompt: u[0], Completion: u[1], Total: u[2], Cached: u[3], Reasoning: u[4]})
+		return abi.AppendUsage(nil, abi.Usage{Prompt: u[0], Completion: u[1], Total: u[2], Cached: u[3], Reasoning: u[4]}, []byte(v.Text))
 	case abi.RecordError:
 		b, err := json.Marshal(v.Error)
 		if err != nil {
@@ -127,7 +127,9 @@ func read(t *testing.T, r abi.Record) recordVector {
 		v.Index, v.Text = int(index), string(piece)
 	case abi.RecordUsage:
 		var u abi.Usage
-		u, err = r.Usage()
+		var members []byte
+		u, members, err = r.Usage()
+		v.Text = string(members)
 		v.Usage = []uint64{u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning}
 	case abi.RecordError:
 		err = json.Unmarshal(r.Payload, &v.Error)
@@ -212,7 +214,7 @@ func TestRecordsBad(t *testing.T) {
 			case abi.RecordToolArguments:
 				_, _, err = r.ToolArguments()
 			case abi.RecordUsage:
-				_, err = r.Usage()
+				_, _, err = r.Usage()
 			case abi.RecordResponse:
 				_, _, err = r.Response()
 			case abi.RecordPattern:

@@ -30,6 +30,8 @@ type Aggregate struct {
 	Said  Said     `json:"-"` // for the message that goes back
 	// Outer are the objects of the outer records, in order.
 	Outer []string `json:"-"`
+	// Counted is the object of what else the last usage counts that has one.
+	Counted string `json:"-"`
 
 	// Broken lists the rules that the records broke, in words.
 	Broken []string `json:"-"`
@@ -133,8 +135,10 @@ func (a *Aggregate) record(r abi.Record) error {
 		reason := string(r.Payload)
 		a.FinishReason = &reason
 	case abi.RecordUsage:
-		u, err := r.Usage()
-		a.Usage = &u
+		u, members, err := r.Usage()
+		if a.Usage = &u; len(members) > 0 {
+			a.Counted = string(members)
+		}
 		return err
 	case abi.RecordError:
 		var e abi.ProviderError

@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 	records = abi.AppendToolStart(records, 0, "id", "f")
 	records = abi.AppendToolArguments(records, 0, `{"a":`)
 	records = abi.AppendToolArguments(records, 0, `1}`)
-	records = abi.AppendUsage(records, abi.Usage{Prompt: 1, Completion: 2, Total: 3, Cached: 4})
+	records = abi.AppendUsage(records, abi.Usage{Prompt: 1, Completion: 2, Total: 3, Cached: 4}, nil)
 	if err := a.Add(records); err != nil || len(a.Broken) > 0 {
 		t.Fatalf("Add: %v, broken %q", err, a.Broken)
 	}

@@ -23,7 +23,7 @@ func TestRules(t *testing.T) {
 		records [][]byte
 		want    string // in what is broken; empty where nothing is
 	}{
-		{"text and a finish", [][]byte{text, finish, abi.AppendUsage(nil, abi.Usage{}), abi.AppendResponse(nil, "id", "m"), record(abi.RecordCarry, "c"), record(abi.RecordExtra, "{}")}, ""},
+		{"text and a finish", [][]byte{text, finish, abi.AppendUsage(nil, abi.Usage{}, nil), abi.AppendResponse(nil, "id", "m"), record(abi.RecordCarry, "c"), record(abi.RecordExtra, "{}")}, ""},
 		{"text and an error", [][]byte{text, failed}, ""},
 		{"a call", [][]byte{start(0, "id", "f"), abi.AppendToolArguments(nil, 0, "{}"), calls}, ""},
 		{"a call that was cut off", [][]byte{start(0, "id", "f"), record(abi.RecordFinish, "length")}, ""},

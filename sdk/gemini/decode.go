@@ -15,10 +15,12 @@ import (
 type state struct {
 	OpenAI   openai.State // of a response of the OpenAI-compatible form
 	Usage    provider.Usage
-	Response uint64 // a hash of the response's id, for ids that we make up
-	Text     uint32 // bytes of the answer's text so far
-	Carried  uint32 // bytes carried so far
-	Calls    uint16 // tool calls so far; hashes of their ids begin the memo
+	Response uint64    // a hash of the response's id, for ids that we make up
+	Text     uint32    // bytes of the answer's text so far
+	Carried  uint32    // bytes carried so far
+	Audio    [2]uint32 // tokens of sound: of the prompt, of the answer
+	Images   [2]uint32 // of images
+	Calls    uint16    // tool calls so far; hashes of their ids begin the memo
 	Finish   finish
 	Compat   bool // the response has the OpenAI-compatible form
 	Named    bool

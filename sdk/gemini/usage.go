@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"strconv"
+
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -58,11 +60,36 @@ func (g *Provider) takeUsage(s *state, v rawjson.Value) {
 			g.reading.Number(what, m.Value)
 			g.whole.Number(what, m.Value)
 		}
-		for it := m.Value.Items(); it.Next(); { // by modality
-			g.whole.Vary(foundDetail, it.Value.Get("tokenCount"))
+		for it := m.Value.Items(); it.Next(); {
+			g.modality(s, &m, it.Value)
 		}
 	}
 	s.keepUsage(u)
+}
+
+// modality takes a count by modality of the member m: of the prompt's tokens, or of the
+// answer's.
+func (g *Provider) modality(s *state, m *rawjson.Members, v rawjson.Value) {
+	n, modality := v.Get("tokenCount"), v.Get("modality")
+	if modality.Is("TEXT") {
+		g.whole.Vary(foundDetail, n)
+		return
+	}
+	g.whole.Spoil()
+	side := 0
+	switch {
+	case m.KeyIs("promptTokensDetails"):
+	case m.KeyIs("candidatesTokensDetails"):
+		side = 1
+	default:
+		return
+	}
+	switch tokens := uint32(countTokens(n)); {
+	case modality.Is("AUDIO"):
+		s.Audio[side] = tokens
+	case modality.Is("IMAGE"):
+		s.Images[side] = tokens
+	}
 }
 
 // countTokens returns v as a number of tokens; what is none is 0.
@@ -82,7 +109,22 @@ func (s *state) keepUsage(u provider.Usage) {
 }
 
 func (s *state) usage(out *provider.Out) {
-	if s.HasUsage {
-		out.Usage(s.Usage)
+	if !s.HasUsage {
+		return
 	}
+	if s.Audio == [2]uint32{} && s.Images == [2]uint32{} {
+		out.Usage(s.Usage)
+		return
+	}
+	b := rawjson.Value{'{'}
+	for side, name := range [...]string{"prompt_tokens_details", "completion_tokens_details"} {
+		if side > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), name...), `":{"audio_tokens":`...)
+		b = strconv.AppendUint(b, uint64(s.Audio[side]), 10)
+		b = strconv.AppendUint(append(b, `,"image_tokens":`...), uint64(s.Images[side]), 10)
+		b = append(b, '}')
+	}
+	out.UsageMembers(s.Usage, append(b, '}'))
 }

@@ -22,6 +22,7 @@ type State struct {
 	Named    bool      // the Response record is out
 	Seen     bool      // an event with a choice, a usage or an id has come
 	Outer    [2]uint32 // hashes of the members last passed on of the chunk, and of its choice
+	Counted  uint32    // a hash of what else was counted last
 	HasUsage bool
 	Filtered bool   // a filter that looks on while the answer streams struck
 	Done     bool   // [DONE] has come, or the end was written
@@ -89,7 +90,7 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 	}
 	d.passChunk(s, out)
 	d.name(s, &c.piece, out)
-	s.takeUsage(c.usage, &c.piece)
+	s.takeUsage(c.usage, &c.piece, out)
 	n := 0
 	for it := c.choices.Items(); it.Next(); n++ {
 		if err := d.choice(s, it.Value, &c.piece, out); err != nil {
@@ -266,7 +267,7 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 		case "finish_reason":
 			reason = m.Value
 		case "usage":
-			s.takeUsage(m.Value, p)
+			s.takeUsage(m.Value, p, out)
 		case "content_filter_results":
 			if isFiltered(m.Value) {
 				s.Filtered, p.more = true, true

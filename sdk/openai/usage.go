@@ -6,12 +6,14 @@ import (
 )
 
 // takeUsage keeps the usage v, where it is one. Servers may repeat it with every
-// event, so the last one counts and is written at the end.
-func (s *State) takeUsage(v rawjson.Value, p *piece) {
+// event, so the last one counts and is written at the end. What it counts beside
+// tokens is written where it is new.
+func (s *State) takeUsage(v rawjson.Value, p *piece, out *provider.Out) {
 	if v.Kind() != rawjson.Object {
 		return
 	}
 	var u provider.Usage
+	var more rawjson.Value
 	known, first := false, p.counts
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
@@ -23,12 +25,16 @@ func (s *State) takeUsage(v rawjson.Value, p *piece) {
 			u.Total = p.tokens(countTotal, m.Value)
 		case "prompt_tokens_details":
 			u.Cached = max(u.Cached, p.tokens(countCached, m.Value.Get("cached_tokens")))
+			more = appendDetails(more, &m)
 		case "prompt_cache_hit_tokens", "cached_tokens":
 			u.Cached = max(u.Cached, p.tokens(countCached, m.Value))
 		case "completion_tokens_details":
 			u.Reasoning = max(u.Reasoning, p.tokens(countReasoning, m.Value.Get("reasoning_tokens")))
+			more = appendDetails(more, &m)
 		case "reasoning_tokens":
 			u.Reasoning = max(u.Reasoning, p.tokens(countReasoning, m.Value))
+		default:
+			more = appendMember(more, &m)
 		}
 	}
 	if !known {
@@ -37,6 +43,34 @@ func (s *State) takeUsage(v rawjson.Value, p *piece) {
 	}
 	p.usages++
 	s.keepUsage(u)
+	if len(more) > 0 {
+		p.odd = true
+		s.countMore(more, out)
+	}
+}
+
+// countMore passes on what a usage counts beside tokens, members of an object.
+func (s *State) countMore(members []byte, out *provider.Out) {
+	object := append(append(rawjson.Value{'{'}, members...), '}')
+	if h := hashFrom(hashSeed, object); h != s.Counted {
+		s.Counted = h
+		out.UsageMembers(s.Usage, object)
+	}
+}
+
+// appendDetails appends what m, the details of a count, has beside those that are
+// known and those that are 0.
+func appendDetails(b []byte, m *rawjson.Members) []byte {
+	var others []byte
+	for it := m.Value.Members(); it.Next(); {
+		if !it.KeyIs("cached_tokens") && !it.KeyIs("reasoning_tokens") && string(it.Value) != "0" {
+			others = appendMember(others, &it)
+		}
+	}
+	if len(others) == 0 {
+		return b
+	}
+	return appendMember(b, &rawjson.Members{Key: m.Key, Value: append(append(rawjson.Value{'{'}, others...), '}')})
 }
 
 // keepUsage keeps what was counted.

@@ -147,7 +147,7 @@ func TestFinishEndsContent(t *testing.T) {
 	}})
 	_, records := call(t, g, nil, abi.FlagFirst|abi.FlagLast, "x")
 	want := abi.AppendRecord(text("a\ufffd"), abi.RecordFinish, "stop")
-	want = abi.AppendUsage(want, abi.Usage{Total: 1})
+	want = abi.AppendUsage(want, abi.Usage{Total: 1}, nil)
 	if !bytes.Equal(records, want) {
 		t.Errorf("records = %q, want %q", records, want)
 	}
@@ -347,7 +347,12 @@ func TestVectors(t *testing.T) {
 				case abi.RecordFinish:
 					out.Finish(v.Text)
 				case abi.RecordUsage:
-					out.Usage(Usage{Prompt: v.Usage[0], Completion: v.Usage[1], Total: v.Usage[2], Cached: v.Usage[3], Reasoning: v.Usage[4]})
+					u := Usage{Prompt: v.Usage[0], Completion: v.Usage[1], Total: v.Usage[2], Cached: v.Usage[3], Reasoning: v.Usage[4]}
+					if v.Text != "" {
+						out.UsageMembers(u, rawjson.Value(v.Text))
+					} else {
+						out.Usage(u)
+					}
 				case abi.RecordError:
 					out.Error(v.Error)
 				case abi.RecordResponse:

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
@@ -91,8 +92,27 @@ func (o *Out) NativeFinish(word string) {
 // Finish.
 func (o *Out) Usage(u Usage) {
 	if o.marks&markFailed == 0 {
-		o.records = abi.AppendUsage(o.records, u)
+		o.records = abi.AppendUsage(o.records, u, nil)
 	}
+}
+
+// UsageMembers is Usage with what else the provider counts, such as its price: a JSON
+// object of members of OpenAI's usage. They count until there are others.
+func (o *Out) UsageMembers(u Usage, members rawjson.Value) {
+	if o.marks&markFailed == 0 && len(members) > 2 && members.Clean() {
+		o.records = abi.AppendUsage(o.records, u, members)
+	}
+}
+
+// UsageWritten is Usage with how many tokens of the prompt went into the provider's
+// cache.
+func (o *Out) UsageWritten(u Usage, tokens uint64) {
+	if tokens == 0 {
+		o.Usage(u)
+		return
+	}
+	members := strconv.AppendUint([]byte(`{"prompt_tokens_details":{"cache_write_tokens":`), tokens, 10)
+	o.UsageMembers(u, append(members, "}}"...))
 }
 
 // Error ends the response with a failure.

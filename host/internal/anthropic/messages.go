@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -323,15 +324,26 @@ func (w *Messages) appendStop(b []byte) []byte {
 	return append(rawjson.AppendString(b, reason), `,"stop_sequence":null`...)
 }
 
-// appendUsage appends what the message cost. Tokens that were read from a cache are
-// not among the input's.
+// appendUsage appends what the message cost. Tokens that were read from a cache, or
+// written to it, are not among the input's.
 func (w *Messages) appendUsage(b []byte) []byte {
 	var u abi.Usage
 	if w.finish != nil && w.finish.Usage != nil {
 		u = *w.finish.Usage
 	}
-	return fmt.Appendf(b, `{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":%d}`,
-		u.Prompt-min(u.Cached, u.Prompt), u.Cached, u.Completion)
+	written := w.cacheWrites()
+	return fmt.Appendf(b, `{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":%d}`,
+		u.Prompt-min(u.Cached+written, u.Prompt), written, u.Cached, u.Completion)
+}
+
+// cacheWrites is how many tokens were written to the provider's cache.
+func (w *Messages) cacheWrites() (n uint64) {
+	if w.finish != nil {
+		counted, _ := jsonbody.ObjectIn(w.finish.Counted)
+		details, _ := jsonbody.ObjectIn(counted["prompt_tokens_details"])
+		n, _ = strconv.ParseUint(string(details["cache_write_tokens"]), 10, 40)
+	}
+	return n
 }
 
 // append appends the block.

@@ -70,6 +70,7 @@ type Answer struct {
 	tools   tools
 	usage   bool // the client is told of it
 	options Options
+	counted []byte    // an object of what providers count beside tokens, of all rounds
 	found   []citable // by the searches so far, where citations are wanted
 	said    []byte    // the text of all rounds, as far as it is needed
 	sent    int       // bytes of what the provider was asked, and of
@@ -216,6 +217,7 @@ func (a *Answer) conclude() (again bool, err error) {
 	rd := &a.round
 	if rd.hasUsage {
 		a.addUsage(rd.usage)
+		a.counted = addCounts(a.counted, rd.counted)
 	}
 	internal, client := rd.split()
 	a.tellCarry(len(internal))

@@ -19,7 +19,7 @@ func (a *Answer) finish(clientCalls bool) error {
 	}
 	switch {
 	case a.usage && a.outcome.HasUsage:
-		f.Usage = new(a.outcome.Usage)
+		f.Usage, f.Counted = new(a.outcome.Usage), a.counted
 	case a.usage && a.options.Estimate:
 		f.Usage, f.Estimated = new(a.estimate()), true
 	}

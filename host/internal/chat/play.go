@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/abi"
@@ -88,11 +89,14 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			rd.finish = "stop"
 		}
 	case abi.RecordUsage:
-		u, err := r.Usage()
+		u, members, err := r.Usage()
 		if err != nil {
 			return err
 		}
 		rd.usage, rd.hasUsage = u, true
+		if checkExtra(members) && !a.members.holds(a.noKey, members) {
+			rd.counted = slices.Clone(members)
+		}
 	case abi.RecordError:
 		return a.reported(r.Payload)
 	case abi.RecordResponse:

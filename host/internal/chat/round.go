@@ -53,9 +53,10 @@ type round struct {
 	finish   string
 	usage    abi.Usage
 	hasUsage bool
-	sent     int  // bytes of the request
-	heard    int  // bytes of the answer before it
-	settled  bool // it is paid for
+	counted  []byte // an object of what else it counts, or nothing
+	sent     int    // bytes of the request
+	heard    int    // bytes of the answer before it
+	settled  bool   // it is paid for
 	trace    tracedRound
 }
 

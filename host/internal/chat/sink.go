@@ -77,6 +77,9 @@ type Finish struct {
 	Citations []Citation
 	Usage     *abi.Usage // nil: not asked for, or not known
 	Estimated bool       // Usage was counted by bytes
+	// Counted is a checked object of what the provider counts beside Usage, as members
+	// of OpenAI's usage: its price, tokens of audio, writes to a cache; or nothing.
+	Counted []byte
 }
 
 // A Citation is a document that an answer rests on.

@@ -11,6 +11,7 @@ import (
 type chunk struct {
 	spare *sync.Pool // of *[]byte
 	head  []byte     // of the response, which goes out with the first chunk
+	plain bool       // what is sent has no size and no end: the client speaks HTTP/1.0
 	buf   *[]byte    // room for the size, then the data; nil: no data
 }
 
@@ -47,7 +48,9 @@ func (c *chunk) send(w io.Writer) error {
 		return nil
 	}
 	var out []byte
-	if c.buf != nil {
+	if c.buf != nil && c.plain {
+		out = (*c.buf)[chunkHead:]
+	} else if c.buf != nil {
 		from := chunkHead - len("\r\n")
 		for n := len(*c.buf) - chunkHead; n > 0; n >>= 4 {
 			from--

@@ -152,8 +152,8 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 	if onV1(r.Ctx) {
 		setProcessing(r.Ctx, a)
 	}
-	head, keep := chunkedHead(r.Context())
-	st.begin(head)
+	head, plain, keep := streamHead(r.Context())
+	st.begin(head, plain)
 	if !waiting && r.Context().ConnRequestNum() == 1 {
 		// Else the server may not have written what came before. Behind an answer
 		// it counts anew.
@@ -173,7 +173,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 			defer got.answer.Close()
 			return s.stream(ctx, st, w, got.answer, a)
 		},
-		keep:  keep,
+		keep: keep, plain: plain,
 		leave: func() { cancel(errClientLeft) },
 	})
 	return nil

@@ -60,6 +60,9 @@ func (s *Server) logTarget(r *call, stream bool) (logTarget, error) {
 // the client leaves, DELETE /logs/stream or the host's end. There is one stream
 // at a time.
 func (s *Server) streamLogs(r *call) error {
+	if !r.Request().Header.IsHTTP11() {
+		return apierr.Newf(apierr.BadRequest, "The log is streamed by HTTP/1.1 and later alone: the request is of an older version.")
+	}
 	t, err := s.logTarget(r, true)
 	if err != nil {
 		return err

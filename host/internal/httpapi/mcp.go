@@ -106,8 +106,8 @@ func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, 
 	a := accessTo(r)
 	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
 	a.client = string([]byte(clientOf(r.Ctx)))
-	head, keep := chunkedHead(r.Context())
-	st.begin(head)
+	head, plain, keep := streamHead(r.Context())
+	st.begin(head, plain)
 	s.takeOver(st.conn.(*conn), r.Context(), &answering{
 		write: func() error {
 			defer s.streams.remove(st)
@@ -131,7 +131,7 @@ func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, 
 			}
 			return context.Cause(ctx)
 		},
-		keep:  keep,
+		keep: keep, plain: plain,
 		leave: func() { cancel(errClientLeft) },
 	})
 }

@@ -45,11 +45,11 @@ func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Durati
 }
 
 // begin has the stream write: head goes in front of its first frames, or with
-// the first Flush where there are none.
-func (s *stream) begin(head []byte) {
+// the first Flush where there are none. plain: the body is not in chunks.
+func (s *stream) begin(head []byte, plain bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.out.head = true, head
+	s.open, s.out.head, s.out.plain = true, head, plain
 	s.wrote()
 }
 

@@ -19,7 +19,7 @@ import (
 // The writing of a chunk alone: no allocation.
 func BenchmarkStreamWrite(b *testing.B) {
 	st := newStream(written{to: io.Discard}, func(error) {}, time.Hour, &sync.Pool{})
-	st.begin(nil)
+	st.begin(nil, false)
 	frame := []byte(`data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1795237200,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}` + "\n\n")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -103,7 +103,7 @@ func TestBeatAfterClose(t *testing.T) {
 	left := make(chan error, 1)
 	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond, &sync.Pool{})
 	st.beat() // not open yet
-	st.begin(nil)
+	st.begin(nil, false)
 	st.beat()
 	select {
 	case err := <-left:
@@ -127,7 +127,7 @@ func TestBeatByAnyClock(t *testing.T) {
 	for _, by := range []time.Duration{0, 365 * 24 * time.Hour, -24 * time.Hour} {
 		beat := make(chan error, 1)
 		st := newStream(written{to: broken{}}, func(err error) { beat <- err }, time.Hour, &sync.Pool{})
-		st.begin(nil)
+		st.begin(nil, false)
 		now := clocktest.Set(time.Now(), by)
 		st.look(now.Add(59 * time.Minute))
 		if st.beats.Load() || len(beat) > 0 {
@@ -152,7 +152,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 func TestNoBeatAfterDone(t *testing.T) {
 	var out bytes.Buffer
 	st := newStream(written{to: &out}, func(error) {}, 0, &sync.Pool{})
-	st.begin(nil)
+	st.begin(nil, false)
 	st.beat()
 	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\n")), st.WriteFrame([]byte("data: [DONE]\n\n")), st.Flush()); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestStreamHead(t *testing.T) {
 		var out bytes.Buffer
 		writes := 0
 		st := newStream(written{to: counted{&out, &writes}}, func(error) {}, time.Hour, &sync.Pool{})
-		st.begin([]byte("HEAD\r\n\r\n"))
+		st.begin([]byte("HEAD\r\n\r\n"), false)
 		want := "HEAD\r\n\r\n"
 		if first != "" {
 			if err := st.WriteFrame([]byte(first)); err != nil {

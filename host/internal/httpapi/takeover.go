@@ -9,23 +9,29 @@ import (
 
 // An answering is an answer that writes itself to its connection.
 type answering struct {
-	write func() error // the body in chunks, from where the handler left it; an error: it is not whole
+	write func() error // the body, from where the handler left it; an error: it is not whole
 	leave func()       // the client is gone: write will find that out
 	keep  bool         // the connection is of use behind it
+	plain bool         // the body is not in chunks: it ends with the connection
 }
 
-// chunkedHead is the head of a response whose body comes in chunks, once its other
-// headers are there, and whether the connection stays.
-func chunkedHead(ctx *fasthttp.RequestCtx) (head []byte, keep bool) {
+// streamHead is the head of a response whose length is not known, once its other
+// headers are there. Its body comes in chunks, unless plain: HTTP/1.0 has none. keep
+// says whether the connection stays.
+func streamHead(ctx *fasthttp.RequestCtx) (head []byte, plain, keep bool) {
 	h := &ctx.Response.Header
+	if !ctx.Request.Header.IsHTTP11() {
+		h.SetContentLength(-2) // none
+		h.Del(fasthttp.HeaderTransferEncoding)
+		h.SetConnectionClose()
+		return bytes.Clone(h.Header()), true, false
+	}
 	h.SetContentLength(-1) // chunked
 	keep = !ctx.Request.Header.ConnectionClose() && !h.ConnectionClose()
 	if !keep {
 		h.SetConnectionClose()
-	} else if !ctx.Request.Header.IsHTTP11() {
-		h.Set(fasthttp.HeaderConnection, "keep-alive")
 	}
-	return bytes.Clone(h.Header()), keep
+	return bytes.Clone(h.Header()), false, keep
 }
 
 // takeOver has a write itself to c once the handler of ctx has returned. For that time
@@ -58,7 +64,7 @@ func (s *Server) converse(c *conn, a *answering) {
 	defer s.taken.Done()
 	defer s.contain(c)
 	err := a.write()
-	if err == nil {
+	if err == nil && !a.plain {
 		_, err = c.Write(lastChunk)
 	}
 	if err != nil || !a.keep || !c.rest() {

@@ -238,7 +238,7 @@ func TestV1Whole(t *testing.T) {
 	created, rest, _ := strings.Cut(strings.TrimPrefix(rest, `,"object":"chat.completion","created":`), ",")
 	want := `"model":"demo/m","choices":[{"index":0,"message":{"role":"assistant","content":"Hello you","refusal":null,"annotations":[],"reasoning_content":"Hm."},"logprobs":null,"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":2,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}},` +
-		`"service_tier":"default","system_fingerprint":null}`
+		`"system_fingerprint":null}`
 	if rest != want || !strings.HasPrefix(id, "chatcmpl-") || len(created) != 10 {
 		t.Errorf("answer = %s\nwant the end %s", a.body, want)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
@@ -311,7 +310,9 @@ func (r *Chunks) Finish(f *chat.Finish) {
 	}
 	r.finish(f.Reason)
 	if f.Usage != nil {
-		r.usage(*f.Usage, f.Estimated)
+		r.chunks++
+		r.out = appendUsage(append(r.common(r.out), `"choices":[],"usage":`...), f)
+		r.out = append(r.out, "}\n\n"...)
 	}
 	r.out = append(r.out, doneLine...)
 }
@@ -344,26 +345,6 @@ func (r *Chunks) finish(reason string) {
 		r.out = append(r.out, `"role":"assistant","content":""`...)
 	}
 	r.closeWith(string(rawjson.AppendString(nil, reason)))
-}
-
-// usage appends the chunk that counts the answer's tokens.
-func (r *Chunks) usage(u abi.Usage, estimated bool) {
-	r.chunks++
-	b := append(r.common(r.out), `"choices":[],"usage":{"prompt_tokens":`...)
-	b = strconv.AppendUint(b, u.Prompt, 10)
-	b = append(b, `,"completion_tokens":`...)
-	b = strconv.AppendUint(b, u.Completion, 10)
-	b = append(b, `,"total_tokens":`...)
-	b = strconv.AppendUint(b, u.Total, 10)
-	b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
-	b = strconv.AppendUint(b, u.Cached, 10)
-	b = append(b, `},"completion_tokens_details":{"reasoning_tokens":`...)
-	b = strconv.AppendUint(b, u.Reasoning, 10)
-	b = append(b, '}')
-	if estimated {
-		b = append(b, `,"estimated":true`...)
-	}
-	r.out = append(b, "}}\n\n"...)
 }
 
 // Fail implements [chat.Sink].

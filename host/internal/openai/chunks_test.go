@@ -218,7 +218,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(abi.AppendToolArguments(abi.AppendToolStart(nil, 0, "i", "n"), 0, "{}"))
 	f.Add(abi.AppendRecord(text("x"), abi.RecordExtra, `{"a":[1]}`))
 	f.Add(abi.AppendRecord(text("x"), abi.RecordExtra, `{"tool_calls":[{"index":0,"x":1}],"content":1,"refusal":"r","annotations":[{}]}`))
-	f.Add(abi.AppendRecord(abi.AppendUsage(nil, abi.Usage{Prompt: 1}), abi.RecordError, `{"kind":"auth","message":"m"}`))
+	f.Add(abi.AppendRecord(abi.AppendUsage(nil, abi.Usage{Prompt: 1}, nil), abi.RecordError, `{"kind":"auth","message":"m"}`))
 	f.Add(abi.AppendResponse(nil, "id", "mo\"del"))
 	f.Add(append(abi.AppendRecord(nil, abi.RecordOuter, `{"chunk":{"a":1},"choice":{"logprobs":{"content":[1]}}}`), text("x")...))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -222,9 +222,8 @@ func (c *Completion) Body() []byte {
 	b = rawjson.AppendString(append(b, `,"finish_reason":`...), f.Reason)
 	b = appendFields(b, c.choice, "index", "finish_reason")
 	b = appendUsage(append(b, `}],"usage":`...), f)
-	b = append(append(b, `,"service_tier":`...), orJSON(c.fields["service_tier"], `"default"`)...)
 	b = append(append(b, `,"system_fingerprint":`...), orJSON(c.fields["system_fingerprint"], "null")...)
-	b = appendFields(b, c.fields, "service_tier", "system_fingerprint")
+	b = appendFields(b, c.fields, "system_fingerprint")
 	return append(b, '}')
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
@@ -19,8 +19,7 @@ type Response struct {
 	reason    string // of incomplete
 	failure   json.RawMessage
 	completed int64
-	usage     abi.Usage
-	estimated bool // usage was counted by bytes
+	usage     json.RawMessage // nothing before it has finished
 	tier      json.RawMessage
 	items     []*item
 	state     string // sealed, of the turn that called functions; empty: none
@@ -49,7 +48,7 @@ func (r *Response) Body() []byte {
 		"model": quote(r.request.Model), "output": rawjson.Array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
 		"previous_response_id": orElse("previous_response_id", "null"),
 		"reasoning":            object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.append(nil),
-		"service_tier":         orJSON(r.tier, string(orElse("service_tier", `"default"`))), "store": json.RawMessage(fmt.Sprint(r.stored)),
+		"service_tier":         orJSON(r.tier, "null"), "store": json.RawMessage(fmt.Sprint(r.stored)),
 		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": rawjson.Array(r.request.echo),
 		"top_p": orElse("top_p", "1"), "top_logprobs": orElse("top_logprobs", "0"), "presence_penalty": orElse("presence_penalty", "0"),
 		"frequency_penalty": orElse("frequency_penalty", "0"), "truncation": quote("disabled"), "usage": json.RawMessage("null"), "user": orElse("user", "null"),
@@ -62,7 +61,7 @@ func (r *Response) Body() []byte {
 		o["completed_at"] = number(r.completed)
 	}
 	if r.status != "in_progress" {
-		o["usage"] = r.usageBody()
+		o["usage"] = orJSON(r.usage, string(responseUsage(&chat.Finish{})))
 	}
 	return o.append(nil)
 }
@@ -84,17 +83,6 @@ func (r *Response) Output() (ids []string, items []json.RawMessage) {
 }
 
 func number(n int64) json.RawMessage { return fmt.Appendf(nil, "%d", n) }
-
-// usageBody is the usage as responses say it.
-func (r *Response) usageBody() json.RawMessage {
-	u := r.usage
-	b := fmt.Appendf(nil, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d`,
-		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Total)
-	if r.estimated {
-		b = append(b, `,"estimated":true`...)
-	}
-	return append(b, '}')
-}
 
 // An item is one of a response's output.
 type item struct {

@@ -184,7 +184,7 @@ func (w *ResponseWriter) Finish(f *chat.Finish) {
 	if len(f.Citations) > 0 {
 		w.members(object{"annotations": appendCitations(nil, f.Citations)})
 	}
-	w.usage, w.estimated = usageOf(f), f.Estimated
+	w.usage = responseUsage(f)
 	w.finish = f.Reason
 	w.end()
 }

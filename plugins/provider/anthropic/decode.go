@@ -174,7 +174,7 @@ func (p *anthropic) end(s *state, cancelled bool, out *provider.Out) error {
 	}
 	s.Done = true
 	if s.HasUsage {
-		out.Usage(s.Usage)
+		out.UsageWritten(s.Usage, s.Written)
 	}
 	switch {
 	case cancelled:
@@ -196,7 +196,7 @@ func (p *anthropic) done(s *state, out *provider.Out) error {
 	}
 	out.Finish(s.Finish.word(s.Calls > 0))
 	if s.HasUsage {
-		out.Usage(s.Usage)
+		out.UsageWritten(s.Usage, s.Written)
 	}
 	return nil
 }

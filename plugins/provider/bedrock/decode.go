@@ -257,15 +257,15 @@ func writeUsage(v rawjson.Value, out *provider.Out) {
 	if v.Kind() != rawjson.Object {
 		return
 	}
-	cached := countTokens(v.Get("cacheReadInputTokens"))
+	cached, written := countTokens(v.Get("cacheReadInputTokens")), countTokens(v.Get("cacheWriteInputTokens"))
 	u := provider.Usage{
-		Prompt:     countTokens(v.Get("inputTokens")) + cached + countTokens(v.Get("cacheWriteInputTokens")),
+		Prompt:     countTokens(v.Get("inputTokens")) + cached + written,
 		Completion: countTokens(v.Get("outputTokens")), Total: countTokens(v.Get("totalTokens")), Cached: cached,
 	}
 	if u.Total == 0 {
 		u.Total = u.Prompt + u.Completion
 	}
-	out.Usage(u)
+	out.UsageWritten(u, written)
 }
 
 func countTokens(v rawjson.Value) uint64 {

@@ -154,7 +154,7 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 		var u abi.Usage
 		_, _ = fmt.Sscanf(rest, "%d,%d,%d,%d", &u.Prompt, &u.Completion, &u.Cached, &u.Reasoning)
 		u.Total = u.Prompt + u.Completion
-		return abi.AppendUsage(b, u), nil
+		return abi.AppendUsage(b, u, nil), nil
 	case "error":
 		return abi.AppendRecord(b, abi.RecordError, rest), nil
 	case "model":

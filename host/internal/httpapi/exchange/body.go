@@ -40,9 +40,20 @@ func (r *Call) ReadValue() ([]byte, error) {
 	if _, err := r.ContentType(MIMEJSON); err != nil {
 		return nil, err
 	}
+	err := r.readRaw()
+	r.Raw = bytes.TrimPrefix(r.Raw, byteOrderMark)
+	return r.Raw, err
+}
+
+// byteOrderMark is what some editors and shells put in front of JSON, where it says
+// nothing.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// readRaw reads the body.
+func (r *Call) readRaw() error {
 	body, err := r.OpenBody()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer body.Close()
 	whole := &lent{body, r.Loan}
@@ -51,7 +62,7 @@ func (r *Call) ReadValue() ([]byte, error) {
 		b.Grow(min(max(n, 512), bodyPart)) // what the client says is not there yet
 		_, err = b.ReadFrom(whole)
 		r.Raw = b.Bytes()
-		return r.Raw, err
+		return err
 	}
 	b := bodies.Get().(*bytes.Buffer)
 	b.Reset()
@@ -60,7 +71,7 @@ func (r *Call) ReadValue() ([]byte, error) {
 	if b.Cap() <= 2*smallBody { // else it was compressed
 		bodies.Put(b)
 	}
-	return r.Raw, err
+	return err
 }
 
 // lent takes what is read of a body that is kept.
