@@ -255,6 +255,8 @@ type Trial struct {
 	// Body is a response whose events are measured; nil: those of the cases, or
 	// of what the host knows of LLM APIs.
 	Body []byte
+	// Against is the file of a module that a check compares with; empty: none.
+	Against string
 	// CallTimeout bounds one call; default 2s, as in a host.
 	CallTimeout time.Duration
 }
@@ -265,7 +267,16 @@ func CheckPlugin(ctx context.Context, module []byte, t Trial) (*kit.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	return kit.Check(ctx, module, o)
+	report, err := kit.Check(ctx, module, o)
+	if err != nil || t.Against == "" {
+		return report, err
+	}
+	old, err := os.ReadFile(t.Against)
+	if err != nil {
+		return nil, fmt.Errorf("read plugin: %w", err)
+	}
+	report.Against, err = kit.Compare(ctx, old, module, report, o)
+	return report, err
 }
 
 // MeasurePlugin says what a module costs.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +18,7 @@ import (
 func pluginCheckCommand() *cobra.Command {
 	var t host.Trial
 	var asJSON bool
+	var junit string
 	cmd := &cobra.Command{
 		Use:   "check PLUGIN.wasm",
 		Short: "Test a plugin in any language against the contract",
@@ -42,6 +45,12 @@ func pluginCheckCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
 			}
+			if junit != "" {
+				var b bytes.Buffer
+				if err := errors.Join(report.WriteJUnit(&b), os.WriteFile(junit, b.Bytes(), 0o644)); err != nil {
+					return fmt.Errorf("write report: %w", err)
+				}
+			}
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), report)
 			} else {
@@ -55,6 +64,8 @@ func pluginCheckCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&t.Cases, "cases", "", "folder of *.case files to run (default: those next to the manifest)")
 	cmd.Flags().DurationVar(&t.CallTimeout, "call-timeout", 0, "bound of one call; 0: what a host allows")
+	cmd.Flags().StringVar(&t.Against, "against", "", "module to compare with: size, fuel, answers that changed")
+	cmd.Flags().StringVar(&junit, "junit", "", "file to write the report to as JUnit XML, for CI")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }

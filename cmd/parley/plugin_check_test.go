@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,14 @@ func TestPluginCheck(t *testing.T) {
 	table, _ := try(exitOK, "plugin", "check", file, "--call-timeout", "1m")
 	if !strings.Contains(table, "statelessness") || strings.Contains(table, "failed") {
 		t.Errorf("plugin check printed\n%s", table)
+	}
+	junit := filepath.Join(dir, "report.xml")
+	table, _ = try(exitOK, "plugin", "check", file, "--call-timeout", "1m", "--against", file, "--junit", junit)
+	if !strings.Contains(table, "against smallest 0.1.0") || !regexp.MustCompile(`\nanswers that changed +0`).MatchString(table) {
+		t.Errorf("plugin check against the same plugin printed\n%s", table)
+	}
+	if b, err := os.ReadFile(junit); err != nil || !strings.Contains(string(b), `<testsuite name="smallest 0.1.0"`) {
+		t.Errorf("the report for CI is %q, %v", b, err)
 	}
 	figures, _ := try(exitOK, "plugin", "bench", file)
 	for _, want := range []string{"smallest 0.1.0, metered", "size ", "start of an instance", "event ", "of fuel, p99 "} {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/parley-search/parley/abi"
@@ -44,6 +46,8 @@ type Result struct {
 	// the contract wants.
 	Detail string `json:"detail,omitempty"`
 	Remedy string `json:"remedy,omitempty"` // of a failure: what to do
+	// SameAs names the first check that failed for the same reason; empty if none did.
+	SameAs string `json:"same_as,omitempty"`
 }
 
 // A Report is what [Check] found.
@@ -56,8 +60,19 @@ type Report struct {
 	SHA256  string   `json:"sha256"`
 	Passed  bool     `json:"passed"` // no check failed
 	Checks  []Result `json:"checks"`
+	Fuel    []Spent  `json:"fuel"` // by export, of all calls that were made
+	// Against is how the module differs from another one; nil if none was given.
+	Against *Comparison `json:"against,omitempty"`
 	// Warnings are members of the manifest that no host heeds.
 	Warnings []plugin.Warning `json:"warnings,omitempty"`
+}
+
+// A Spent is what the calls of an export took, in units of the meter.
+type Spent struct {
+	Export string `json:"export"`
+	Calls  int    `json:"calls"`
+	Median int64  `json:"median"`
+	P99    int64  `json:"p99"`
 }
 
 // A check is one row of the kit.
@@ -89,7 +104,7 @@ func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer rt.Close()
-	s := &subject{ctx: ctx, runtime: rt, module: module, options: o, fuel: map[string][]int64{}}
+	s := newSubject(ctx, rt, module, o)
 	s.all(r, moduleChecks())
 	if s.manifest != nil {
 		m := s.manifest
@@ -98,6 +113,10 @@ func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 	}
 	if r.Passed {
 		s.all(r, kindChecks(s.manifest.Kind))
+	}
+	for _, export := range slices.Sorted(maps.Keys(s.spent)) {
+		fuel := s.spent[export]
+		r.Fuel = append(r.Fuel, Spent{export, len(fuel), quantile(fuel, 50), quantile(fuel, 99)})
 	}
 	return r, ctx.Err()
 }
@@ -113,6 +132,7 @@ func kindChecks(kind string) []check {
 // all makes the checks of a list. In that of the module, each needs those
 // before it.
 func (s *subject) all(r *Report, checks []check) {
+	first := map[string]string{} // the check that failed for a cause
 	for _, c := range checks {
 		if s.ctx.Err() != nil {
 			return
@@ -125,7 +145,11 @@ func (s *subject) all(r *Report, checks []check) {
 		case errors.Is(err, errSkip):
 			result.Result = Skipped
 		case err != nil:
-			result.Result, result.Detail, result.Remedy = Failed, err.Error(), c.remedy
+			cause, remedy := c.explain(err)
+			result.Result, result.Detail, result.Remedy, result.SameAs = Failed, err.Error(), remedy, first[cause]
+			if result.SameAs == "" {
+				first[cause] = c.name
+			}
 			r.Passed = false
 		}
 		r.Checks = append(r.Checks, result)

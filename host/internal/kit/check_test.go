@@ -3,6 +3,7 @@ package kit
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -261,6 +262,89 @@ func TestCheckUnknownForm(t *testing.T) {
 		want := fmt.Sprintf("%d streams came to their ends, and none to text", len(shapes())+added)
 		if result, detail := decode(manifest); result != Skipped || !strings.Contains(detail, want) || !strings.Contains(detail, "--cases") {
 			t.Errorf("decode of a plugin of another form is %s: %s, want it skipped: %s", result, detail, want)
+		}
+	}
+}
+
+// TestAdvice: what to do is that for the kind of failure, whichever check met it.
+func TestAdvice(t *testing.T) {
+	for _, tt := range []struct{ mode, export, advice string }{
+		{"T", "parley_encode", "look at the length"},
+		{"R", "parley_input", "Let `parley_input` return a region"},
+		{"E", "parley_error", "section Error"},
+		{"X", "parley_decode", "section Decode"},
+	} {
+		r := check1(t, subjectModule(t, tt.mode, goodManifest), Options{})
+		for _, c := range r.Checks {
+			if c.Result == Failed && strings.Contains(c.Detail, tt.export) && !strings.Contains(c.Remedy, tt.advice) {
+				t.Errorf("mode %s, check %s: %s\nis told %q, want %q in it", tt.mode, c.Check, c.Detail, c.Remedy, tt.advice)
+			}
+		}
+		causes := 0
+		for _, c := range r.Checks {
+			if c.Result == Failed && c.SameAs == "" {
+				causes++
+			}
+		}
+		if causes != 1 {
+			t.Errorf("mode %s: %d causes, want one:\n%s", tt.mode, causes, details(r))
+		}
+		if len(r.Fuel) == 0 {
+			t.Errorf("mode %s: no fuel in the report", tt.mode)
+		}
+	}
+}
+
+// TestCompare: what two modules make of the same inputs, and what they spend.
+func TestCompare(t *testing.T) {
+	old := subjectModule(t, "0", goodManifest)
+	report := check1(t, old, Options{})
+	o := Options{CallTimeout: 20 * time.Second, Calls: 400}
+	same, err := Compare(t.Context(), old, old, report, o)
+	if err != nil || len(same.Changes) != 0 || same.OldSize != same.Size || len(same.OldFuel) != len(report.Fuel) {
+		t.Errorf("a module against itself: %+v, %v, want no change", same, err)
+	}
+	changed := subjectModule(t, "0", goodManifest, "\x05\x00\x00\x00hello", "\x05\x00\x00\x00hallo")
+	report = check1(t, changed, Options{})
+	if report.Against, err = Compare(t.Context(), old, changed, report, o); err != nil || len(report.Against.Changes) == 0 {
+		t.Fatalf("a module with another text: %+v, %v, want changes", report.Against, err)
+	}
+	var b strings.Builder
+	if err := report.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nagainst subject 1.0.0\n", "\nfuel of parley_decode ", ", a reply of its own\n  was ", "hello", "hallo"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table has no %q:\n%s", want, &b)
+		}
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	r := check1(t, subjectModule(t, "D", goodManifest), Options{})
+	var b bytes.Buffer
+	if err := r.WriteJUnit(&b); err != nil {
+		t.Fatal(err)
+	}
+	var suite struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Cases    []struct {
+			Name    string `xml:"name,attr"`
+			Failure *struct {
+				Message string `xml:"message,attr"`
+			} `xml:"failure"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &suite); err != nil {
+		t.Fatal(err)
+	}
+	if suite.Tests != len(r.Checks) || suite.Failures != len(failures(r)) || len(suite.Cases) != len(r.Checks) {
+		t.Errorf("report %s\nwant %d checks, %d of them failed", &b, len(r.Checks), len(failures(r)))
+	}
+	for i, c := range suite.Cases {
+		if (c.Failure != nil) != (r.Checks[i].Result == Failed) || c.Failure != nil && c.Failure.Message != r.Checks[i].Detail {
+			t.Errorf("case %s: %+v, want it as the check is: %+v", c.Name, c.Failure, r.Checks[i])
 		}
 	}
 }

@@ -45,11 +45,11 @@ func (s *subject) allowed(records []byte) error {
 		return strconv.FormatUint(handle, 10), handle > 0
 	})
 	if said.Wrong > 0 {
-		return fmt.Errorf("what %s answers is wrong: %s", abi.FuncFlush, said.Problems[0])
+		return wrongMetric("what %s answers is wrong: %s", abi.FuncFlush, said.Problems[0])
 	}
 	for i := range s.manifest.Metrics {
 		if m := &s.manifest.Metrics[i]; m.NoData == abi.NoDataAlways && len(m.Constant) == 0 && !said.Seen[i] && !toldFirst(m) {
-			return fmt.Errorf("%s answers no metric %s, and the manifest promises one always", abi.FuncFlush, m.Path)
+			return wrongMetric("%s answers no metric %s, and the manifest promises one always", abi.FuncFlush, m.Path)
 		}
 	}
 	return nil

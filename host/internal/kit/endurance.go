@@ -87,12 +87,6 @@ func checkMemory(s *subject) (string, error) {
 	return s.endurance([]string{abi.FuncDecode, abi.FuncEncode, abi.FuncError}, func(g *guest, n int) error { return s.repeat(g, steps, n) })
 }
 
-// callNames are how reports name the calls of exports.
-var callNames = map[string]string{
-	abi.FuncDecode: "an event", abi.FuncEncode: "a request", abi.FuncError: "an error",
-	abi.FuncObserve: "a batch of 64 events", abi.FuncFlush: "a flush",
-}
-
 // endurance has one instance make many calls, n with each use of make, and
 // watches the memory and the fuel of exports.
 //
@@ -129,9 +123,6 @@ func (s *subject) endurance(exports []string, make func(g *guest, n int) error) 
 		early, late := sum(all[:tenth]), sum(all[len(all)-tenth:])
 		if late > 2*early {
 			return "", fmt.Errorf("the first %d calls of %s spent %s units of fuel and the last %s: calls become slower", tenth, export, count(early), count(late))
-		}
-		if late > 0 {
-			detail += fmt.Sprintf("; fuel of %s %s, p99 %s", callNames[export], count(quantile(all, 50)), count(quantile(all, 99)))
 		}
 	}
 	return detail, nil

@@ -25,7 +25,31 @@ type subject struct {
 	compiled *wasm.Module // nil until it is
 	guests   []*guest
 	fuel     map[string][]int64 // by export, of the calls of this check
+	spent    map[string][]int64 // by export, of all calls before this check
 	fields   map[event.Kind]int // see fieldsOf
+}
+
+// openSubject compiles a module to call it. The caller calls closeSubject.
+func openSubject(ctx context.Context, module []byte, o Options) (s *subject, closeSubject func(), err error) {
+	m, err := plugin.ReadManifest(module)
+	if err != nil {
+		return nil, nil, err
+	}
+	rt, err := wasm.Open(wasm.Options{CacheDir: o.CacheDir, Aside: o.Compiler})
+	if err != nil {
+		return nil, nil, err
+	}
+	s = newSubject(ctx, rt, module, o)
+	s.manifest = m
+	if s.compiled, err = rt.Compile(ctx, m.Name+" "+m.Version, module, s.limits()); err != nil {
+		_ = rt.Close()
+		return nil, nil, err
+	}
+	return s, func() { s.settle(); _ = rt.Close() }, nil
+}
+
+func newSubject(ctx context.Context, rt *wasm.Runtime, module []byte, o Options) *subject {
+	return &subject{ctx: ctx, runtime: rt, module: module, options: o, fuel: map[string][]int64{}, spent: map[string][]int64{}}
 }
 
 func (s *subject) limits() wasm.Limits {
@@ -57,6 +81,9 @@ func (s *subject) settle() {
 		g.p.Close()
 	}
 	s.guests = nil
+	for export, fuel := range s.fuel {
+		s.spent[export] = append(s.spent[export], fuel...)
+	}
 	clear(s.fuel)
 }
 
@@ -100,7 +127,7 @@ func (g *guest) call(export string, in input) (reply, error) {
 		return r, err
 	}
 	if err := plugin.CheckAnswer(export, r.answer); err != nil {
-		return reply{}, fmt.Errorf("%s of %s gave an answer that cannot be used: %w", export, in.name, err)
+		return reply{}, wrongAnswer(export, in.name, err)
 	}
 	return r, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/wasm"
 )
 
@@ -50,26 +49,18 @@ func (c *Cost) dear() bool { return c.NS > 0 && c.Fuel/c.NS >= 2*mostFuel }
 // plugin asks for, else of o's cases, else of what the kit has that the plugin
 // makes text of.
 func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, error) {
-	m, err := plugin.ReadManifest(module)
+	o.CacheDir = "" // the first compilation is one of the figures
+	began := time.Now()
+	s, closeSubject, err := openSubject(ctx, module, o)
 	if err != nil {
 		return nil, err
 	}
+	defer closeSubject()
+	m := s.manifest
+	f := &Figures{Name: m.Name, Version: m.Version, Size: len(module), CompileMS: time.Since(began).Milliseconds()}
 	if m.Kind == abi.KindCollector && body != nil {
 		return nil, errors.New("the plugin is a collector, which is given no response: leave --body out")
 	}
-	rt, err := wasm.Open(wasm.Options{Aside: o.Compiler}) // no cache that stays: the first compilation is one of the figures
-	if err != nil {
-		return nil, err
-	}
-	defer rt.Close()
-	s := &subject{ctx: ctx, runtime: rt, module: module, options: o, manifest: m, fuel: map[string][]int64{}}
-	f := &Figures{Name: m.Name, Version: m.Version, Size: len(module)}
-	began := time.Now()
-	if s.compiled, err = rt.Compile(ctx, m.Name+" "+m.Version, module, s.limits()); err != nil {
-		return nil, err
-	}
-	defer s.settle()
-	f.CompileMS = time.Since(began).Milliseconds()
 	if f.Limiter = "metered"; s.compiled.Stats().Refusal != "" {
 		f.Limiter = s.compiled.Stats().Limiter
 	}

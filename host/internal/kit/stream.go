@@ -119,7 +119,7 @@ func (o *outcome) take(name string, r reply) error {
 // kept returns the first rule that the stream broke.
 func (o *outcome) kept(name string) error {
 	if len(o.Broken) > 0 {
-		return fmt.Errorf("%s: %s", name, o.Broken[0])
+		return wrongStream(name, o.Broken[0])
 	}
 	return nil
 }

@@ -14,23 +14,24 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if r.Name != "" {
 		fmt.Fprintf(t, "%s %s (%s, ABI %d), %s, sha256 %s\n\n", r.Name, r.Version, r.Kind, r.ABI, size(uint64(r.Size)), r.SHA256)
 	}
-	// Many checks begin with the same calls. What ends several of them is told once, under
-	// the first: the others' remedies are for other faults.
-	told := map[string]string{}
 	for _, c := range r.Checks {
 		detail := c.Detail
-		if c.Result == Failed {
+		switch {
+		case c.SameAs != "":
+			detail = "for the same reason as " + c.SameAs
+		case c.Result == Failed:
 			detail = "see below"
-			if first, ok := told[c.Detail]; ok {
-				detail = "for the same reason as " + first
-			} else {
-				told[c.Detail] = c.Check
-			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", c.Check, c.Result, detail)
 	}
+	for i, f := range r.Fuel {
+		if i == 0 {
+			fmt.Fprintln(t)
+		}
+		fmt.Fprintf(t, "fuel of %s\t%s\tp99 %s, %d calls\n", f.Export, count(f.Median), count(f.P99), f.Calls)
+	}
 	for _, c := range r.Checks {
-		if c.Result == Failed && told[c.Detail] == c.Check {
+		if c.Result == Failed && c.SameAs == "" {
 			// What guests write may hold tabs, which are the table's own here.
 			fmt.Fprintf(t, "\n%s failed: %s\n  What to do: %s\n", c.Check, strings.ReplaceAll(c.Detail, "\t", " "), c.Remedy)
 		}
@@ -40,6 +41,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 			fmt.Fprintln(t)
 		}
 		fmt.Fprintf(t, "warning: %s\n", w)
+	}
+	if r.Against != nil {
+		r.Against.write(t, r.Fuel)
 	}
 	return t.Flush()
 }

@@ -114,7 +114,7 @@ func checkGarbage(s *subject) (string, error) {
 				err = errors.New("want a JSON object")
 			}
 			if err != nil {
-				return "", fmt.Errorf("%s of %s gave %s: %w", c.export, in.name, r, err)
+				return "", wrongAnswer(c.export, in.name, err)
 			}
 		}
 	}

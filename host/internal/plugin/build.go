@@ -24,7 +24,7 @@ const maxCompilerOutput = 4 << 10
 
 // buildFlags make a reactor that is the same, byte for byte, wherever it is
 // built.
-var buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid="}
+var buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w -buildid="}
 
 // Build compiles the Go plugin in dir with the local toolchain, puts
 // dir/manifest.json into it, and leaves it in outDir as NAME-VERSION.wasm,

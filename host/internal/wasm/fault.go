@@ -51,6 +51,9 @@ type Fault struct {
 	Export string
 	// Detail is what is known: of a trap its cause, of an exit its code.
 	Detail string
+	// Place is where in its code: a function, with file and line where the module or
+	// its runtime knows them; empty if unknown.
+	Place string
 	// Output is the beginning of what the guest wrote to stdout and stderr
 	// during the call.
 	Output string
@@ -60,7 +63,11 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string {
-	s := fmt.Sprintf("%s in %s of %s: %s", f.Kind, f.Export, f.Module, f.Detail)
+	s := fmt.Sprintf("%s in %s of %s", f.Kind, f.Export, f.Module)
+	if f.Place != "" {
+		s += ", at " + f.Place
+	}
+	s += ": " + f.Detail
 	if f.Output != "" {
 		s += fmt.Sprintf("; it wrote %q", f.Output)
 	}
@@ -114,6 +121,7 @@ func contain(err *error) {
 // fault explains err, with which the call of export ended.
 func (i *instance) fault(export string, err error) *Fault {
 	f := &Fault{Kind: FaultTrap, Module: i.module.name, Export: export, Output: i.output.text(), Err: err}
+	f.Place = clip(findPlace(f.Output, err), 256)
 	if exit, ok := errors.AsType[exitError](err); ok {
 		f.Kind, f.Detail = FaultExit, exit.Error()
 		return f
