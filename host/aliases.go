@@ -5,14 +5,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/archive"
-	"github.com/parley-search/parley/host/internal/backup"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/masterkey"
-	"github.com/parley-search/parley/host/internal/movein"
-	"github.com/parley-search/parley/host/internal/node"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/data/archive"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/masterkey"
+	"github.com/parley-search/parley/host/internal/setup/meilidump"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 // What package config has for programs that start a host.
@@ -88,7 +88,7 @@ func RestoreCluster(ctx context.Context, c Config, path string, log zerolog.Logg
 }
 
 // MoveInReport is what came of restoring a dump of Meilisearch.
-type MoveInReport = movein.Report
+type MoveInReport = meilidump.Report
 
 // RestoreArchive makes the data directory of c from the dump or snapshot at
 // path; see [backup.Restore].

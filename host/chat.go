@@ -1,13 +1,13 @@
 package host
 
 import (
+	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/credential"
-	"github.com/parley-search/parley/host/internal/limit"
-	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/tracing"
-	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/credential"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/telemetry/tracing"
 )
 
 // openLimits returns what bounds and counts what keys and workspaces ask for.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 
-	"github.com/parley-search/parley/host/internal/backup"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/node"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 // LockDir takes a directory of data for this process, and for those that it gives the file

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/deploy"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // What the commands on a deployment's plugins answer.

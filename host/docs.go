@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/parley-search/parley/host/internal/reader"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 //go:embed *.md docs/*.md docs/*/*.md

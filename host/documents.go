@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/reader"
-	"github.com/parley-search/parley/host/internal/reader/pdf"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/ingest"
+	"github.com/parley-search/parley/host/internal/search/reader"
+	"github.com/parley-search/parley/host/internal/search/reader/pdf"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // DocumentFormats lists what documents can come in, as [DocumentReader] takes it.

@@ -19,30 +19,30 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/api/openai/responses"
+	"github.com/parley-search/parley/host/internal/base/badgerdir"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/dbfolder"
-	"github.com/parley-search/parley/host/internal/export"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/figures"
-	"github.com/parley-search/parley/host/internal/httpapi"
-	"github.com/parley-search/parley/host/internal/httpapi/transport"
-	"github.com/parley-search/parley/host/internal/logs"
-	"github.com/parley-search/parley/host/internal/memory"
-	"github.com/parley-search/parley/host/internal/metrics"
-	"github.com/parley-search/parley/host/internal/network"
-	"github.com/parley-search/parley/host/internal/node"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/export"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/responses"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/search/network"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/figures"
+	"github.com/parley-search/parley/host/internal/setup/metrics"
+	"github.com/parley-search/parley/host/internal/setup/node"
+	"github.com/parley-search/parley/host/internal/setup/testhook"
 	"github.com/parley-search/parley/host/internal/task"
+	"github.com/parley-search/parley/host/internal/task/webhook"
 	"github.com/parley-search/parley/host/internal/telemetry"
-	"github.com/parley-search/parley/host/internal/testhook"
-	"github.com/parley-search/parley/host/internal/wasm"
-	"github.com/parley-search/parley/host/internal/webhook"
 )
 
 // Logs is where the host's log comes together.
@@ -281,6 +281,6 @@ func (h *Host) Loaded() <-chan struct{} { return h.loaded }
 // is not on its way out: tables whose records are overwritten, segments that
 // were merged.
 func (h *Host) databaseSize(db *store.Store) (size, used int64) {
-	size = dbfolder.Use(h.config.DBPath)
+	size = badgerdir.Use(h.config.DBPath)
 	return size, max(size-db.Stale()-h.search.Stale(), 0)
 }

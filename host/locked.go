@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/deploy"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/system"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // locked is what a host knows of the lock that it goes by.
@@ -85,7 +85,7 @@ func lockedPlan(d deploy.Dir, embedded [][]byte) (plan plugin.Plan, text []byte,
 func (h *Host) keepLock(text []byte) {
 	b, err := json.Marshal(kept{h.absolutePluginDir(), string(text)})
 	if err == nil {
-		err = system.ReplaceFile(filepath.Join(h.config.DBPath, keptLock), b)
+		err = sysinfo.ReplaceFile(filepath.Join(h.config.DBPath, keptLock), b)
 	}
 	if err != nil {
 		h.log.Warn().Err(err).Msg("no copy of plugins.lock is kept for a start that finds it damaged")

@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi/manifest"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/deploy"
-	"github.com/parley-search/parley/host/internal/figures"
-	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
-	"github.com/parley-search/parley/host/internal/metrics"
+	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/reader/pdf"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
+	"github.com/parley-search/parley/host/internal/search/reader/pdf"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/figures"
+	"github.com/parley-search/parley/host/internal/setup/metrics"
 )
 
 // BuildPlugin compiles the Go plugin in dir with the local toolchain and

@@ -3,15 +3,15 @@ package host
 import (
 	"context"
 
-	"github.com/parley-search/parley/host/internal/backup"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/export"
-	"github.com/parley-search/parley/host/internal/figures"
-	"github.com/parley-search/parley/host/internal/metrics"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/export"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/figures"
+	"github.com/parley-search/parley/host/internal/setup/metrics"
 	"github.com/parley-search/parley/host/internal/task"
-	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 // openTasks opens the queue, with all who apply its tasks.

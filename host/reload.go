@@ -10,11 +10,11 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/deploy"
-	"github.com/parley-search/parley/host/internal/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/base/watch"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/watch"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 // Reload makes the host run what its plugin directory says now. What is new is

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/system"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A closer closes a part of the host, which its name tells to operators.
@@ -35,7 +35,7 @@ func (h *Host) failed(err error) {
 // Run serves until ctx ends, lets streams under way finish within the grace
 // period, and closes the host.
 func (h *Host) Run(ctx context.Context) error {
-	system.CollectWithinMemory()
+	sysinfo.CollectWithinMemory()
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).
 		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
 	if h.config.Env == config.EnvProduction && h.config.Console != ConsoleOn {

@@ -3,13 +3,13 @@ package host
 import (
 	"path/filepath"
 
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/network"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
-	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/search/network"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // openSearch opens the indexes. What embedders and other hosts answer is not

@@ -17,27 +17,28 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/abi/manifest"
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/deploy"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/httpapi"
-	"github.com/parley-search/parley/host/internal/httpapi/telemetryapi"
-	"github.com/parley-search/parley/host/internal/machine"
-	"github.com/parley-search/parley/host/internal/metrics"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/telemetryapi"
+	"github.com/parley-search/parley/host/internal/base/badgerdir"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/spool"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/metrics"
 	"github.com/parley-search/parley/host/internal/telemetry"
-	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/telemetry/outbox"
 )
 
 // usage is telemetry as the host holds it.
 type usage struct {
 	off     string // what switched it off; empty: it is on
 	uid     telemetry.UUID
-	spool   *spool.Spool
+	spool   *outbox.Spool
 	engine  *telemetry.Engine  // nil: it is off
 	stop    func()             // ends the work of engine and courier; nil: it is off
 	courier *telemetry.Courier // nil: it is sent nowhere
@@ -63,7 +64,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		return nil, telemetry.RemoveSpool(c.DBPath)
 	}
 	var anew, err error
-	if h.usage.uid, anew, err = telemetry.OpenUID(c.DBPath, cmp.Or(o.Hooks.Machine, machine.This()).ID); err != nil {
+	if h.usage.uid, anew, err = telemetry.OpenUID(c.DBPath, cmp.Or(o.Hooks.Machine, sysinfo.ThisMachine()).ID); err != nil {
 		h.usage.off = "an Instance UID that cannot be kept"
 		h.log.Warn().Err(err).Msg("telemetry is off: its Instance UID cannot be kept")
 		return nil, nil
@@ -71,7 +72,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 	if anew != nil {
 		h.log.Warn().Err(anew).Str("instance_uid", h.usage.uid.String()).Msg("telemetry has a new Instance UID")
 	}
-	if h.usage.spool, err = spool.Open(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
+	if h.usage.spool, err = outbox.Open(filepath.Join(c.DBPath, telemetry.SpoolDir)); err != nil {
 		h.usage.off = "a spool that cannot be opened"
 		h.log.Warn().Err(err).Msg("telemetry is off: its spool cannot be opened")
 		return nil, nil
@@ -248,12 +249,16 @@ func (h *Host) collectors(all []plugin.Running) []telemetry.Collector {
 
 // snapshot describes process and machine whenever it is called.
 func (h *Host) snapshot(c config.Config, o Options, features *feature.Service, first time.Time) telemetry.Snapshot {
-	m := cmp.Or(o.Hooks.Machine, machine.This())
+	m := cmp.Or(o.Hooks.Machine, sysinfo.ThisMachine())
+	used := m.Used
+	if used == nil {
+		used = badgerdir.Use
+	}
 	return func(t *telemetry.Handles) (event.Launch, event.Features, event.Host) {
 		where := event.Host{
 			Distribution: t.Distribution(m.Distribution), KernelVersion: t.Kernel(m.Kernel), ServerProvider: t.ServerProvider(c.ServerProvider),
 			Cores: event.CountOf(m.Cores), RAMSize: event.CountOf(m.RAM), DiskSize: event.CountOf(m.Disk),
-			DatabaseSize: event.CountOf(machine.Round(uint64(m.Used(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
+			DatabaseSize: event.CountOf(sysinfo.Round(uint64(used(c.DBPath)), 1e6)), Indexes: event.CountOf(h.search.Count()),
 			StartSinceDays: event.CountOf(int64(o.Pace.now().Sub(first).Hours() / 24)),
 		}
 		return c.Launch(t, o.Version), httpapi.FeaturesEvent(features.Now()), where

@@ -16,13 +16,13 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/kit"
-	"github.com/parley-search/parley/host/internal/openai"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/conformance"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // A Recording is a response body to run through a provider plugin.
@@ -189,7 +189,7 @@ func framing(ctx context.Context, source chat.Source, rec Recording) string {
 		settings.APIKey = abi.PlaceholderAPIKey
 	}
 	out, err := source.Encode(ctx, &abi.EncodeRequest{
-		Settings: settings, Options: kit.ExampleOptions(m),
+		Settings: settings, Options: conformance.ExampleOptions(m),
 		Chat: abi.RawJSON(`{"model":"replay","stream":true,"messages":[{"role":"user","content":"replay"}]}`),
 	})
 	if err != nil {
@@ -262,12 +262,12 @@ type Trial struct {
 }
 
 // CheckPlugin holds a module in any language to the contract.
-func CheckPlugin(ctx context.Context, module []byte, t Trial) (*kit.Report, error) {
+func CheckPlugin(ctx context.Context, module []byte, t Trial) (*conformance.Report, error) {
 	o, err := t.options()
 	if err != nil {
 		return nil, err
 	}
-	report, err := kit.Check(ctx, module, o)
+	report, err := conformance.Check(ctx, module, o)
 	if err != nil || t.Against == "" {
 		return report, err
 	}
@@ -275,20 +275,20 @@ func CheckPlugin(ctx context.Context, module []byte, t Trial) (*kit.Report, erro
 	if err != nil {
 		return nil, fmt.Errorf("read plugin: %w", err)
 	}
-	report.Against, err = kit.Compare(ctx, old, module, report, o)
+	report.Against, err = conformance.Compare(ctx, old, module, report, o)
 	return report, err
 }
 
 // MeasurePlugin says what a module costs.
-func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*kit.Figures, error) {
+func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*conformance.Figures, error) {
 	o, err := t.options()
 	if err != nil {
 		return nil, err
 	}
-	return kit.Measure(ctx, module, t.Body, o)
+	return conformance.Measure(ctx, module, t.Body, o)
 }
 
-func (t Trial) options() (o kit.Options, err error) {
+func (t Trial) options() (o conformance.Options, err error) {
 	o.Compiler, o.CacheDir, o.CallTimeout = t.Compiler, t.CacheDir, t.CallTimeout
 	if t.Cases != "" {
 		o.Cases, err = response.ReadCases(t.Cases)

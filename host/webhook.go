@@ -3,12 +3,12 @@ package host
 import (
 	"context"
 
-	"github.com/parley-search/parley/host/internal/config"
-	"github.com/parley-search/parley/host/internal/httpapi/taskapi"
-	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/webhook"
+	"github.com/parley-search/parley/host/internal/api/httpapi/taskapi"
+	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/task/webhook"
 )
 
 // openWebhooks returns what tells addresses of finished tasks: the operator's,

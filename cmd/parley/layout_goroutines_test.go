@@ -13,20 +13,20 @@ import (
 // ownGoroutines says for each file of the host that starts goroutines without package contain
 // why a panic there does not end the process, or why it may.
 var ownGoroutines = map[string]string{
-	"host/e2e/":                              "tests",
-	"host/host.go":                           "closes a channel",
-	"host/internal/contain/":                 "contains",
-	"host/internal/movein/take.go":           "a command's; the queue contains tasks",
-	"host/internal/reader/pdf/":              "recovers",
-	"host/internal/chat/calls.go":            "recovers",
-	"host/internal/mcp/mcp.go":               "recovers",
-	"host/internal/search/index/catalog.go":  "the follower's rounds are contained",
-	"host/internal/httpapi/":                 "handlers recover; the rest waits, or writes bytes to a connection",
-	"host/internal/plugin/build_progress.go": "a command's",
-	"host/internal/wasm/":                    "wazero is contained by fault.go",
-	"host/internal/cluster/natsd/":           "tests",
-	"host/internal/upstream/upstreamtest/":   "tests",
-	"host/internal/chat/chattest/":           "tests",
+	"host/e2e/":                                   "tests",
+	"host/host.go":                                "closes a channel",
+	"host/internal/base/contain/":                 "contains",
+	"host/internal/setup/meilidump/take.go":       "a command's; the queue contains tasks",
+	"host/internal/search/reader/pdf/":            "recovers",
+	"host/internal/chat/calls.go":                 "recovers",
+	"host/internal/api/mcp/mcp.go":                "recovers",
+	"host/internal/search/index/catalog.go":       "the follower's rounds are contained",
+	"host/internal/api/httpapi/":                  "handlers recover; the rest waits, or writes bytes to a connection",
+	"host/internal/plugin/build_progress.go":      "a command's",
+	"host/internal/plugin/wasm/":                  "wazero is contained by fault.go",
+	"host/internal/cluster/natsd/":                "tests",
+	"host/internal/egress/upstream/upstreamtest/": "tests",
+	"host/internal/chat/chattest/":                "tests",
 }
 
 // TestGoroutinesAreContained: whatever starts a goroutine in the host says who contains its
@@ -44,7 +44,7 @@ func TestGoroutinesAreContained(t *testing.T) {
 		}
 		contains, starts := false, false
 		for _, i := range file.Imports {
-			contains = contains || strings.HasSuffix(i.Path.Value, `/internal/contain"`)
+			contains = contains || strings.HasSuffix(i.Path.Value, `/internal/base/contain"`)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -84,20 +84,20 @@ func TestLayoutTable(t *testing.T) {
 func TestLayoutRefuses(t *testing.T) {
 	for _, tt := range []struct{ what, pkg, name, want string }{
 		{"a package without a row", "host/internal/newcomer", module + "/abi", "no row"},
-		{"a subpackage without a row", "host/internal/auth/newcomer", module + "/host/internal/auth", "no row"},
+		{"a subpackage without a row", "host/internal/access/auth/newcomer", module + "/host/internal/access/auth", "no row"},
 		{"a module without an owner", "host/internal/chat", "example.com/module", "owns no such module"},
 		{"a module of another package", "host/internal/chat", "github.com/dgraph-io/badger/v4", "owns no such module"},
 		{"a module of the package above", "host/internal/search/filter", "github.com/blevesearch/bleve/v2", "owns no such module"},
-		{"a module of composition", "host/internal/watch", "github.com/knadh/koanf/v2", "owns no such module"},
-		{"a shared module that is not in the row", "host/internal/watch", "github.com/dustin/go-humanize", "owns no such module"},
-		{"a package that begins like the owner's", "host/internal/watch", "github.com/fsnotify/fsnotifyer", "owns no such module"},
-		{"technology by the domain", "host/internal/chat", module + "/host/internal/store", "does not name it"},
-		{"technology by technology", "host/internal/watch", module + "/host/internal/httpapi", "does not name it"},
-		{"the domain by a leaf", "host/internal/secret", module + "/host/internal/chat", "does not name it"},
-		{"composition by technology", "host/internal/httpapi", module + "/host/internal/config", "does not name it"},
+		{"a module of composition", "host/internal/base/watch", "github.com/knadh/koanf/v2", "owns no such module"},
+		{"a shared module that is not in the row", "host/internal/base/watch", "github.com/dustin/go-humanize", "owns no such module"},
+		{"a package that begins like the owner's", "host/internal/base/watch", "github.com/fsnotify/fsnotifyer", "owns no such module"},
+		{"technology by the domain", "host/internal/chat", module + "/host/internal/data/store", "does not name it"},
+		{"technology by technology", "host/internal/base/watch", module + "/host/internal/api/httpapi", "does not name it"},
+		{"the domain by a leaf", "host/internal/base/secret", module + "/host/internal/chat", "does not name it"},
+		{"composition by technology", "host/internal/api/httpapi", module + "/host/internal/setup/config", "does not name it"},
 		{"the SDK by the host", "host", module + "/sdk/provider", "does not name it"},
 		{"the host by a plugin", "plugins/provider/vllm", module + "/host", "does not name it"},
-		{"a package below one that is allowed", "host/internal/tracing", module + "/host/internal/chat/chattest", "does not name it"},
+		{"a package below one that is allowed", "host/internal/telemetry/tracing", module + "/host/internal/chat/chattest", "does not name it"},
 		{"tests of the whole", "cmd/parley", module + "/host/e2e", "does not name it"},
 	} {
 		if got := refused(tt.pkg, tt.name); !strings.Contains(got, tt.want) {
@@ -105,16 +105,16 @@ func TestLayoutRefuses(t *testing.T) {
 		}
 	}
 	for pkg, name := range map[string]string{
-		"host/internal/store": "github.com/dgraph-io/badger/v4/options", "host/internal/chat": module + "/host/internal/secret",
-		"host": module + "/host/internal/wasm", "plugins/provider/vllm": module + "/sdk/provider", "host/internal/secret": "crypto/sha256",
+		"host/internal/data/store": "github.com/dgraph-io/badger/v4/options", "host/internal/chat": module + "/host/internal/base/secret",
+		"host": module + "/host/internal/plugin/wasm", "plugins/provider/vllm": module + "/sdk/provider", "host/internal/base/secret": "crypto/sha256",
 	} {
 		if got := refused(pkg, name); got != "" {
 			t.Errorf("%s imports %s: refused with %q, want it allowed", pkg, name, got)
 		}
 	}
 	for what, r := range map[string]row{
-		"technology in a row of the domain": {layerDomain, "~chat", "~store", ""},
-		"the domain in a row of a leaf":     {layerLeaf, "~secret", "~chat", ""},
+		"technology in a row of the domain": {layerDomain, "~chat", "~data/store", ""},
+		"the domain in a row of a leaf":     {layerLeaf, "~base/secret", "~chat", ""},
 		"a package that is not there":       {layerDomain, "~chat", "~nothing", ""},
 	} {
 		if len(r.faults()) == 0 {
@@ -324,9 +324,9 @@ Written by ` + "`UPDATE=1 go test ./cmd/parley -run TestArchitecturePage`" + ` f
 A package may import what its row names, and nothing else but the standard library. Each module of
 others has one owner, but for a few that are types or small helpers. ` + "`~`" + ` stands for ` + "`host/internal/`" + `.
 
-A request goes from ` + "`~httpapi`" + ` to the domain (` + "`~chat`, `~search`, `~task`" + `), which asks for what it needs by
-interfaces of its own: of ` + "`~store`" + ` for what lasts, of ` + "`~plugin`" + ` over ` + "`~wasm`" + ` for the words of a provider, of
-` + "`~upstream`" + ` for what leaves the host. ` + "`host`" + ` opens them in order and connects them.
+A request goes from ` + "`~api/httpapi`" + ` to the domain (` + "`~chat`, `~search`, `~task`" + `), which asks for what it needs by
+interfaces of its own: of ` + "`~data/store`" + ` for what lasts, of ` + "`~plugin`" + ` over ` + "`~plugin/wasm`" + ` for the words of a provider, of
+` + "`~egress/upstream`" + ` for what leaves the host. ` + "`host`" + ` opens them in order and connects them.
 `
 
 // within reports whether path is parent or lies below it.

@@ -75,7 +75,7 @@ func TestPluginCheck(t *testing.T) {
 
 // TestFindCases finds the cases next to a plugin's manifest, and nobody else's.
 func TestFindCases(t *testing.T) {
-	module, err := os.ReadFile(filepath.Join(root(t), "host/internal/kit/testdata/subject.wasm"))
+	module, err := os.ReadFile(filepath.Join(root(t), "host/internal/plugin/conformance/testdata/subject.wasm"))
 	if err == nil {
 		_, module, err = host.PackPlugin(module, []byte(`{"abi":1,"kind":"provider","name":"mine","version":"1.0.0","source":"mine"}`))
 	}

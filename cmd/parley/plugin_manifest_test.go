@@ -40,7 +40,7 @@ func TestManifestWarnings(t *testing.T) {
 		}
 	}
 	source := []string{manifest + ": line 2, column 3: ", manifest + ": line 3, column 3: ", manifest + ": line 3, column 26: ", manifest + ": line 3, column 43: "}
-	file, said := try("pack", filepath.Join(root(t), "host/internal/kit/testdata/subject.wasm"), "--manifest", manifest, "--out", dir)
+	file, said := try("pack", filepath.Join(root(t), "host/internal/plugin/conformance/testdata/subject.wasm"), "--manifest", manifest, "--out", dir)
 	file = strings.TrimSpace(file)
 	check(said, source...)
 	_, said = try("build", dir, "--out", dir) // which finds no Go there, but the manifest first

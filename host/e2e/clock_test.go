@@ -20,8 +20,8 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/clocktest"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/clocktest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // TestClockJumps sets the machine's clock forward by a year, back by a year and
@@ -151,22 +151,22 @@ func TestDumpsOfOneMoment(t *testing.T) {
 // showing and for keys, and so are made in these files only.
 func TestDurations(t *testing.T) {
 	dates := map[string]string{
-		"internal/figures/telemetry.go":       "the date of a delivery, for Prometheus",
-		"internal/figures/usage.go":           "the date of a window, for Prometheus",
-		"internal/chat/replay.go":             "`created` of an answer",
-		"internal/chat/start.go":              "`created` of an answer",
-		"internal/clocktest/clocktest.go":     "a clock of tests",
-		"internal/httpapi/accept.go":          "which connection is idle longest",
-		"internal/httpapi/conn.go":            "which connection is idle longest",
-		"internal/httpapi/forward_voucher.go": "when a voucher was made, for another node",
-		"internal/httpapi/v1.go":              "`created` of a model",
-		"internal/limit/period.go":            "the key of a period, which is one of the calendar",
-		"internal/openai/response_writer.go":  "`created_at` of a response",
-		"internal/search/template/date.go":    "the date that a template shows",
-		"internal/store/traits.go":            "keys that tasks are found by",
-		"internal/telemetry/message.go":       "the hour that a message's id is made of",
-		"internal/tracing/export.go":          "dates of a trace",
-		"internal/wasm/wasi.go":               "a guest's time of day",
+		"internal/setup/figures/telemetry.go":     "the date of a delivery, for Prometheus",
+		"internal/setup/figures/usage.go":         "the date of a window, for Prometheus",
+		"internal/chat/replay.go":                 "`created` of an answer",
+		"internal/chat/start.go":                  "`created` of an answer",
+		"internal/base/clocktest/clocktest.go":    "a clock of tests",
+		"internal/api/httpapi/accept.go":          "which connection is idle longest",
+		"internal/api/httpapi/conn.go":            "which connection is idle longest",
+		"internal/api/httpapi/forward_voucher.go": "when a voucher was made, for another node",
+		"internal/api/httpapi/v1.go":              "`created` of a model",
+		"internal/access/limit/period.go":         "the key of a period, which is one of the calendar",
+		"internal/api/openai/response_writer.go":  "`created_at` of a response",
+		"internal/search/template/date.go":        "the date that a template shows",
+		"internal/data/store/traits.go":           "keys that tasks are found by",
+		"internal/telemetry/message.go":           "the hour that a message's id is made of",
+		"internal/telemetry/tracing/export.go":    "dates of a trace",
+		"internal/plugin/wasm/wasi.go":            "a guest's time of day",
 	}
 	seen := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // names returns what a node has of a kind of things.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A figure is what several runs took.

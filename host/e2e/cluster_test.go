@@ -25,10 +25,10 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/cluster/natsd"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A town is a cluster of houses in one process, on servers of NATS in it.

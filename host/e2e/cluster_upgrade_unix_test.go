@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // TestClusterUpgrade upgrades the nodes of a cluster one after another, as the runbook

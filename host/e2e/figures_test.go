@@ -16,7 +16,7 @@ import (
 
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // series reads GET /metrics: the value of each line by what stands before it.

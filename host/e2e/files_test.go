@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // TestPreparesForPDF shows that a host which has served for a while has what reads PDF files compiled by its

@@ -53,13 +53,13 @@ func leftOut(t *testing.T) []badFile {
 	}
 	// The guests of the sandbox's own tests are no providers: each lacks exports
 	// at least.
-	others, err := filepath.Glob(filepath.Join("..", "internal", "wasm", "testdata", "*.wasm"))
+	others, err := filepath.Glob(filepath.Join("..", "internal", "plugin", "wasm", "testdata", "*.wasm"))
 	if err != nil || len(others) < 10 {
 		t.Fatalf("%d guests, %v", len(others), err)
 	}
 	for _, file := range others {
 		name := strings.TrimSuffix(filepath.Base(file), ".wasm")
-		files = append(files, badFile{"sandbox-" + name, "", house.Packed(t, guest(t, "wasm", name), "sandbox"+name, nil), "sandbox" + name})
+		files = append(files, badFile{"sandbox-" + name, "", house.Packed(t, guest(t, "plugin/wasm", name), "sandbox"+name, nil), "sandbox" + name})
 	}
 	return files
 }

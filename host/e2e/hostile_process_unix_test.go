@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 const hostKey = "a master key of 26 bytes.."

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // stormTime is how long a storm of strangers lasts: STRANGERS says, 60s for the long form.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/machine"
-	"github.com/parley-search/parley/host/internal/testhook"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
+	"github.com/parley-search/parley/host/internal/setup/testhook"
 )
 
 // The launches: in place of requests, a host that nobody asks anything.
@@ -43,7 +43,7 @@ func preset(t testing.TB) map[string]string {
 }
 
 func launchedBare(s *stage) *scene {
-	return s.open(host.Sources{Preset: preset(s.t)}, host.Options{Hooks: &testhook.Hooks{Machine: &machine.Machine{Distribution: "debian", Kernel: "6.1.0-13-amd64", RAM: 2 << 20, Disk: 40e9, Cores: 2}}}, newClock())
+	return s.open(host.Sources{Preset: preset(s.t)}, host.Options{Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "debian", Kernel: "6.1.0-13-amd64", RAM: 2 << 20, Disk: 40e9, Cores: 2}}}, newClock())
 }
 
 func launchedByFlags(s *stage) *scene {
@@ -67,7 +67,7 @@ func launchedByFlags(s *stage) *scene {
 		flags[name] = value
 	}
 	h := s.open(host.Sources{Flags: flags, Environ: []string{"PARLEY_SERVER_PROVIDER=aws"}},
-		host.Options{Hooks: &testhook.Hooks{Machine: &machine.Machine{Distribution: "alpine", Kernel: "5.15.167.4-microsoft-standard-WSL2", RAM: 8 << 20, Disk: 500e9, Cores: 16}}}, newClock())
+		host.Options{Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "alpine", Kernel: "5.15.167.4-microsoft-standard-WSL2", RAM: 8 << 20, Disk: 500e9, Cores: 16}}}, newClock())
 	h.URL = strings.Replace(h.URL, "http:", "https:", 1)
 	h.Client.Transport = withKey{"a master key of the oracle", &http.Transport{TLSClientConfig: client}}
 	return h
@@ -85,7 +85,7 @@ func launchedByFile(s *stage) *scene {
 	return s.open(host.Sources{
 		File: file, Preset: defaults,
 		Environ: []string{"PARLEY_SNAPSHOT_DIR=snapshots", "PARLEY_DB_PATH=" + defaults["db-path"], "PARLEY_ENV=development", "PARLEY_SERVER_PROVIDER=Joe's basement"},
-	}, host.Options{Version: "nightly of Joe's", Hooks: &testhook.Hooks{Machine: &machine.Machine{Distribution: "joe-linux", Kernel: "joe"}}}, newClock())
+	}, host.Options{Version: "nightly of Joe's", Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "joe-linux", Kernel: "joe"}}}, newClock())
 }
 
 func launchedAgain(s *stage) *scene {

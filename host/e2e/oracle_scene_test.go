@@ -17,8 +17,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/dbfolder"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/badgerdir"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A stage is where scenarios happen. Each host is opened when it is first
@@ -104,7 +104,7 @@ func (s *stage) open(from host.Sources, o host.Options, c *clock) *scene {
 	s.t.Helper()
 	o.Embedded, o.Pace.Now, o.Version = s.modules, c.Now, cmp.Or(o.Version, "1.2.3")
 	if o.Hooks != nil {
-		o.Hooks.Machine.Used = dbfolder.Use
+		o.Hooks.Machine.Used = badgerdir.Use
 	}
 	return &scene{house.OpenFrom(s.t, from, o), c}
 }

@@ -17,7 +17,7 @@ import (
 func TestErrorTable(t *testing.T) {
 	var codes []byte
 	for _, pkg := range []string{".", "chaterr", "indexerr", "searcherr"} {
-		file, err := os.ReadFile(filepath.Join("..", "internal", "apierr", pkg, "codes.go"))
+		file, err := os.ReadFile(filepath.Join("..", "internal", "base", "apierr", pkg, "codes.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/freeport"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/freeport"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A storm is a cluster of processes with gates between them, and what clients were

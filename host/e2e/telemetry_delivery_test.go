@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/spool"
+	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/telemetry"
-	"github.com/parley-search/parley/host/internal/upstream"
+	"github.com/parley-search/parley/host/internal/telemetry/outbox"
 )
 
 // deliveries is how a platform may take a batch, over a real connection, and
@@ -191,7 +191,7 @@ func TestTelemetryDelivery(t *testing.T) {
 				t.Cleanup(srv.Close)
 			}
 			clock := &handClock{}
-			spool, err := spool.Open(filepath.Join(t.TempDir(), "telemetry"))
+			spool, err := outbox.Open(filepath.Join(t.TempDir(), "telemetry"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/freeport"
+	"github.com/parley-search/parley/host/internal/base/freeport"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/setup/testhook"
 	"github.com/parley-search/parley/host/internal/telemetry"
-	"github.com/parley-search/parley/host/internal/testhook"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // chatsCollector builds the collector of the examples.

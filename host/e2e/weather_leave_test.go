@@ -15,7 +15,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // TestWeatherLeave hangs up at random places of each stage of an answer: the

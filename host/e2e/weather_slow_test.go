@@ -16,7 +16,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A flood is an answer of 16 MB that a provider sends as fast as it is taken.

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // TestWeatherStall has answers stall at random places, many at a time, on

@@ -14,9 +14,9 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/testhook"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/setup/testhook"
 )
 
 // roundsVariable says how often each thing of the weather suite is done: 100 is

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-search/parley/cmd/parley/bench"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/upstream/upstreamtest"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/egress/upstream/upstreamtest"
 )
 
 // TestWeatherStorm has every request of many clients answered with a status of

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A listener is an address that is told of finished tasks.

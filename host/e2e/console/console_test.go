@@ -28,7 +28,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // A browser is a real one, without a window. Its pages share nothing.

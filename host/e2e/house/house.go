@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
-	"github.com/parley-search/parley/host/internal/testhook"
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/testhook"
 )
 
 // A House is the whole host with its real parts, serving on loopback, and a

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/parley-search/parley/host/internal/waittest"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // CheckSecret makes sure that secret stands in no answer, no log line and no

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // maxCarried bounds, in bytes, what a plugin is given of answers before this one:

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 const (

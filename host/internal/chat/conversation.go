@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // A conversation is the request as each round has it: the client's, with the

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // maxCountedDepth bounds how deep what a provider counts nests.

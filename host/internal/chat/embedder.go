@@ -12,9 +12,9 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/abi/manifest"
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // An Embedder is a provider plugin that is asked for vectors. Not safe for

@@ -3,9 +3,9 @@ package chat
 import (
 	"errors"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/limit"
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
 // A Failure says whose failure ended an answer, for logs and metrics: it is the

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/openai"
-	"github.com/parley-search/parley/host/internal/outbound"
-	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 func TestPluginErrors(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // providerFields ask a provider for a tool of its own outside of tools.

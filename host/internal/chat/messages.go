@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/abi/response"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // assistantMessage is what the model said in a round that made calls, with all that

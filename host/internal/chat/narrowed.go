@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
 
 // A Narrowed workspace names its plugin or a version of it by itself, where others

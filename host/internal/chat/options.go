@@ -3,7 +3,7 @@ package chat
 import (
 	"net/netip"
 
-	"github.com/parley-search/parley/host/internal/limit"
+	"github.com/parley-search/parley/host/internal/access/limit"
 )
 
 // Options is how an answer differs from one of /chats. The zero value is none.

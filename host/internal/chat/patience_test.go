@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
-	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // A provider's limit in a later round is waited out once, where the client has no

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
 // A Problem says which part of a workspace to look at after an answer of it

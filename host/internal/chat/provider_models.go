@@ -10,10 +10,10 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/abi/manifest"
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // ProviderModels are the models that a workspace's provider offers.

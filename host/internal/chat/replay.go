@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/outbound"
 )
 
 // Replay gives a sink what a client would see of a recorded response, taken as an answer of one round in which every tool call is the client's. It

@@ -13,9 +13,9 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/pattern"
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
 const (

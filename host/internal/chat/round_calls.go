@@ -3,7 +3,7 @@ package chat
 import (
 	"encoding/json"
 
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // A call is a tool call of the model in one round.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // shortestSecret is the length in bytes from which a secret of a workspace is taken

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // maxScrubbedPaths bounds the paths whose strings are followed from event to event.

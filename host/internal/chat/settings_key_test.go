@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
 )
 
 func TestKeyRules(t *testing.T) {

@@ -2,7 +2,7 @@ package chat
 
 import (
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
 )
 
 // A Sink receives one answer, in order, and owns its form: chunks of an event

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/limit"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // admit lets the answer to a request of size bytes begin, unless a limit of the

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/rawjson"
 )
 
 // searchFunction is the one function that the host itself answers.

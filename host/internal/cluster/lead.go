@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // Write appends what draft returns as one transaction. When it returns nil, the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // A Beat is what a node tells the others, each sixth of a lease and after each

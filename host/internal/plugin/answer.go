@@ -13,9 +13,9 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/outbound"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // Bounds of what a plugin may say of an error.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // Applied says what a change of a [Set] came to.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // CheckExports says what an export of m's kind lacks or has wrong in shape;

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // Pack returns module with the manifest text, a JSON object, in it, in place of any

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // MaxModule bounds a plugin's file, in bytes.

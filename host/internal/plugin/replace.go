@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // replace goes over to next, tells of it, and lets go of what was in the view

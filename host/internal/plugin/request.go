@@ -2,7 +2,7 @@ package plugin
 
 import (
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // readEncodeResponse is readObject for what stands between a question and the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // An Isolation says between what a plugin's instances are reset, so that nothing

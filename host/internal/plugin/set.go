@@ -15,7 +15,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // A Set holds the plugins of a deployment, versions of the same one side by

@@ -8,7 +8,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
-	"github.com/parley-search/parley/host/internal/wasm"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 func TestSet(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // TestFarBehind opens an index whose folder lacks a large task, as after a

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -170,14 +170,14 @@ func (s *Service) told(st *index.State, rule *filter.Node) (out []chat.Facet, er
 
 // toldValues returns the most frequent values of a field among docs, but for
 // long ones: these are texts.
-func toldValues(v *folder.View, field string, docs []uint32) ([]string, error) {
+func toldValues(v *bleveindex.View, field string, docs []uint32) ([]string, error) {
 	values, err := v.CountValues(field, docs, nil)
 	if err != nil {
 		return nil, err
 	}
-	values = slices.DeleteFunc(values, func(c folder.Count) bool { return len(c.Shown) > maxToldBytes })
+	values = slices.DeleteFunc(values, func(c bleveindex.Count) bool { return len(c.Shown) > maxToldBytes })
 	out := []string{}
-	slices.SortFunc(values, func(a, b folder.Count) int {
+	slices.SortFunc(values, func(a, b bleveindex.Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
 	})
 	for _, f := range shownValues(values, maxToldValues) {

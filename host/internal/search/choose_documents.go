@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
@@ -27,7 +27,7 @@ func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filt
 	type found struct {
 		id   string
 		seq  uint64
-		keys []folder.SortKey
+		keys []bleveindex.SortKey
 	}
 	var list []found
 	take := func(d storage.Document) error {
@@ -69,7 +69,7 @@ func (s *Service) chosenDocuments(ctx context.Context, m *index.Meta, cond *filt
 // eachOf calls f for those documents of the ids that are there, once each.
 func (s *Service) eachOf(m *index.Meta, ids []string, f func(storage.Document) error) error {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	for part := range slices.Chunk(ids, folder.BatchDocs) {
+	for part := range slices.Chunk(ids, bleveindex.BatchDocs) {
 		docs, err := s.opts.DB.Documents(m.Docs, part)
 		if err != nil {
 			return fmt.Errorf("read documents: %w", err)
@@ -88,10 +88,10 @@ func (s *Service) eachOf(m *index.Meta, ids []string, f func(storage.Document) e
 
 // documentKeys returns what a document is sorted by under each rule, as a
 // column says of the same document.
-func documentKeys(doc []byte, rules []settings.Criterion) []folder.SortKey {
+func documentKeys(doc []byte, rules []settings.Criterion) []bleveindex.SortKey {
 	at := map[string][][]byte{}
 	rawjson.Walk("", doc, func(path string, v []byte) { at[path] = append(at[path], v) })
-	keys := make([]folder.SortKey, len(rules))
+	keys := make([]bleveindex.SortKey, len(rules))
 	for i := range rules {
 		if rules[i].Kind == settings.GeoRule {
 			keys[i] = placeKey(at, &rules[i])
@@ -102,25 +102,25 @@ func documentKeys(doc []byte, rules []settings.Criterion) []folder.SortKey {
 	return keys
 }
 
-func placeKey(at map[string][][]byte, r *settings.Criterion) folder.SortKey {
+func placeKey(at map[string][][]byte, r *settings.Criterion) bleveindex.SortKey {
 	lat, okLat := attribute.LastCoordinate(at[attribute.GeoLat])
 	lng, okLng := attribute.LastCoordinate(at[attribute.GeoLng])
 	if !okLat || !okLng {
-		return folder.SortKey{Kind: 2}
+		return bleveindex.SortKey{Kind: 2}
 	}
-	return folder.SortKey{Number: attribute.Distance(r.Lat, r.Lng, lat, lng)}
+	return bleveindex.SortKey{Number: attribute.Distance(r.Lat, r.Lng, lat, lng)}
 }
 
 // valueKey is the key of the value that comes first: of several numbers the
 // smallest, or the largest where they descend; without a number so of texts.
-func valueKey(values [][]byte, descending bool) folder.SortKey {
-	k := folder.SortKey{Kind: 2, Number: math.NaN()}
+func valueKey(values [][]byte, descending bool) bleveindex.SortKey {
+	k := bleveindex.SortKey{Kind: 2, Number: math.NaN()}
 	for _, v := range values {
-		c := folder.SortKey{Kind: 2}
+		c := bleveindex.SortKey{Kind: 2}
 		if x, ok := rawjson.Number(v); ok {
-			c = folder.SortKey{Number: x}
+			c = bleveindex.SortKey{Number: x}
 		} else if value, ok := rawjson.ScalarText(v); ok {
-			c = folder.SortKey{Kind: 1, Text: text.FacetKey(value)}
+			c = bleveindex.SortKey{Kind: 1, Text: text.FacetKey(value)}
 		}
 		if c.Compare(&k, descending) < 0 {
 			k = c

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -60,7 +60,7 @@ func (s *Service) Waiting() int { return int(s.gate.waiting.Load()) }
 func StopRepairs(s *Service) { s.indexes.StopRepairs() }
 
 // MemoryUsed is what Go has from the system and uses, in bytes.
-func MemoryUsed() int64 { return folder.ReadMemory().Used() }
+func MemoryUsed() int64 { return bleveindex.ReadMemory().Used() }
 
 // CountVectors counts what an index has of vectors anew.
 func (s *Service) CountVectors(ctx context.Context, uid string) (documents, vectors int, err error) {

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search/attribute"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
@@ -105,7 +105,7 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 		}
 	}
 	keep := sr.valueMatcher(q.Facet, q.Text)
-	var values []folder.Count
+	var values []bleveindex.Count
 	counted := false
 	err = rd.count(ctx, v, func() (err error) {
 		values, err = v.CountTexts(q.Facet, docs, keep)
@@ -125,12 +125,12 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	faceting := &rd.plan.Settings.Faceting
 	by := faceting.SortOf(q.Facet)
 	if by == settings.FacetCount {
-		slices.SortFunc(values, byCount(func(a, b folder.Count) int { return strings.Compare(a.Shown, b.Shown) }))
+		slices.SortFunc(values, byCount(func(a, b bleveindex.Count) int { return strings.Compare(a.Shown, b.Shown) }))
 		return shownValues(values, faceting.MaxValuesPerFacet), nil
 	}
 	if keep != nil {
 		// Found by how they are folded, they stand in that order.
-		slices.SortStableFunc(values, func(a, b folder.Count) int {
+		slices.SortStableFunc(values, func(a, b bleveindex.Count) int {
 			return cmp.Or(strings.Compare(text.Fold(a.Key), text.Fold(b.Key)), strings.Compare(a.Key, b.Key))
 		})
 		return shownValues(values, faceting.MaxValuesPerFacet), nil

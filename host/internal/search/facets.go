@@ -8,11 +8,11 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/memory"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -104,7 +104,7 @@ func (rd *reading) absent(asked []string, f *AttributeValues) bool {
 // AttributeValues are all values of one attribute among some documents.
 type AttributeValues struct {
 	Attribute string
-	Values    []folder.Count
+	Values    []bleveindex.Count
 	By        settings.FacetSort // the order in which the index's settings show them
 	Many      bool               // counted in more than manyDocuments: numbers are ordered by value
 	Min, Max  *float64           // of the numbers among the values; nil where there are none
@@ -112,7 +112,7 @@ type AttributeValues struct {
 
 // countValues calls add for each of the attributes with its values among docs,
 // as far as the caller may know of it; asked is what the caller wrote.
-func (rd *reading) countValues(v *folder.View, attributes, asked []string, docs *roaring.Bitmap, add func(*AttributeValues)) error {
+func (rd *reading) countValues(v *bleveindex.View, attributes, asked []string, docs *roaring.Bitmap, add func(*AttributeValues)) error {
 	list := docs.ToArray()
 	for _, a := range attributes {
 		f := AttributeValues{Attribute: a, By: rd.state.Meta.Settings.Faceting.SortOf(a), Many: len(list) > manyDocuments}
@@ -160,7 +160,7 @@ const facetSize = 10
 // FirstValues returns the first values as they are shown, in the order of [FirstCounts].
 // As in Meilisearch, a text that is shown like a number before it takes that one's place,
 // and its count.
-func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most int) []FacetValue {
+func FirstValues(values []bleveindex.Count, by settings.FacetSort, many bool, most int) []FacetValue {
 	out := []FacetValue{}
 	at := map[string]int{}
 	for _, v := range FirstCounts(values, by, many, most) {
@@ -177,8 +177,8 @@ func FirstValues(values []folder.Count, by settings.FacetSort, many bool, most i
 // FirstCounts returns the first values in an order: numbers before texts, and the last
 // one first of values that equally many documents have. Numbers are ordered as texts,
 // unless many documents are counted or the order is by counts.
-func FirstCounts(values []folder.Count, by settings.FacetSort, many bool, most int) []folder.Count {
-	numbers, texts := make([]folder.Count, 0, len(values)), values[:0]
+func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, most int) []bleveindex.Count {
+	numbers, texts := make([]bleveindex.Count, 0, len(values)), values[:0]
 	for _, v := range values {
 		if v.Number {
 			numbers = append(numbers, v)
@@ -186,12 +186,12 @@ func FirstCounts(values []folder.Count, by settings.FacetSort, many bool, most i
 			texts = append(texts, v)
 		}
 	}
-	byText := func(a, b folder.Count) int {
+	byText := func(a, b bleveindex.Count) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
 	}
 	byNumber := byText
 	if many || by == settings.FacetCount {
-		byNumber = func(a, b folder.Count) int { return cmp.Compare(number(a.Key), number(b.Key)) }
+		byNumber = func(a, b bleveindex.Count) int { return cmp.Compare(number(a.Key), number(b.Key)) }
 	}
 	if by == settings.FacetCount {
 		byText, byNumber = byCount(byText), byCount(byNumber)
@@ -202,10 +202,10 @@ func FirstCounts(values []folder.Count, by settings.FacetSort, many bool, most i
 	return append(out, texts[:min(len(texts), most-len(out))]...)
 }
 
-// byCount orders by counts, the highest first, and equal ones as [folder.View.OrderTies]
+// byCount orders by counts, the highest first, and equal ones as [bleveindex.View.OrderTies]
 // has it, else against an order.
-func byCount(order func(a, b folder.Count) int) func(a, b folder.Count) int {
-	return func(a, b folder.Count) int {
+func byCount(order func(a, b bleveindex.Count) int) func(a, b bleveindex.Count) int {
+	return func(a, b bleveindex.Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Late, b.Late), order(b, a))
 	}
 }
@@ -217,7 +217,7 @@ func number(s string) float64 {
 }
 
 // shownValues returns the first of values as they are shown.
-func shownValues(values []folder.Count, most int) []FacetValue {
+func shownValues(values []bleveindex.Count, most int) []FacetValue {
 	out := []FacetValue{}
 	for _, v := range values[:min(len(values), most)] {
 		out = append(out, FacetValue{v.Shown, v.Count})

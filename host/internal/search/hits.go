@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/parley-search/parley/host/internal/memory"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/index"

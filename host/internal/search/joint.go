@@ -6,8 +6,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/rank"
 )
 
@@ -24,7 +24,7 @@ type JointOptions struct {
 // concurrent use.
 type Joint struct {
 	rd    *reading
-	view  *folder.View
+	view  *bleveindex.View
 	opts  JointOptions
 	found *roaring.Bitmap // by all of the searches so far
 }

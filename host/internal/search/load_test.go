@@ -6,10 +6,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/storage"
-	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A slowDB hands out no documents before it is let go.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/blevesearch/bleve/v2"
 
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/write"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // marked are pairs of values that differ by marks, or by letters that only some
@@ -80,7 +80,7 @@ func TestOutdatedFolder(t *testing.T) {
 	mustDo(t, err)
 	schema, err := idx.GetInternal([]byte("schema"))
 	mustDo(t, err)
-	today := fmt.Sprintf(`"Layout":%d`, folder.LayoutVersion)
+	today := fmt.Sprintf(`"Layout":%d`, bleveindex.LayoutVersion)
 	before := strings.Replace(string(schema), today, `"Layout":3`, 1)
 	if before == string(schema) {
 		t.Fatalf("schema %s; want %s", schema, today)

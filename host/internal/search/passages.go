@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/passage"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -98,7 +98,7 @@ type candidate struct {
 }
 
 // matchingDocuments are the hits of the search that rd is for.
-func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *folder.View) ([]candidate, error) {
+func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *bleveindex.View) ([]candidate, error) {
 	res, _, err := s.answerOn(ctx, rd, v)
 	if err != nil {
 		return nil, err

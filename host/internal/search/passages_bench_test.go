@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
 )
 
 // BenchmarkChatSearch asks questions of 10,000 and 60,000 passages as a chat does, and beside each the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/passage"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/text"
@@ -164,8 +164,8 @@ const maxForms = 5000
 
 // addForms adds to forms and docs what a segment has of a word, which counts as said, and its forms, which
 // count less.
-func (s *searcher) addForms(seg *folder.Segment, f text.Form, counts float32, forms map[string]float32, docs *roaring.Bitmap) error {
-	dict, err := seg.Dict(folder.FieldWords)
+func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, forms map[string]float32, docs *roaring.Bitmap) error {
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return err
 	}
@@ -186,11 +186,11 @@ func (s *searcher) addForms(seg *folder.Segment, f text.Form, counts float32, fo
 		return nil
 	}
 	low := []byte(passage.StemPrefix(f.Term, stem))
-	it := dict.AutomatonIterator(nil, low, folder.NextKey(low))
+	it := dict.AutomatonIterator(nil, low, bleveindex.NextKey(low))
 	for n := 0; n < maxForms; n++ {
 		e, err := it.Next()
 		if err != nil {
-			return fmt.Errorf("read terms of %s: %w", folder.FieldWords, err)
+			return fmt.Errorf("read terms of %s: %w", bleveindex.FieldWords, err)
 		}
 		if e == nil {
 			return nil
@@ -222,7 +222,7 @@ func (s *searcher) variants(w *text.Word) (map[string]float32, *roaring.Bitmap, 
 	of := map[string]*roaring.Bitmap{}
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
+		dict, err := seg.Dict(bleveindex.FieldWords)
 		if err != nil {
 			return nil, nil, err
 		}

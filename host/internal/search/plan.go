@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
@@ -110,7 +110,7 @@ func fieldsFor(m *index.Meta, attributes, locales []string) (rank.Fields, error)
 
 // leaveOut makes words count only in fields that are searched, where the folder
 // has others too.
-func leaveOut(m *index.Meta, f *rank.Fields, sc *folder.Schema) {
+func leaveOut(m *index.Meta, f *rank.Fields, sc *bleveindex.Schema) {
 	if !sc.Excess(settings.SchemaOf(&m.Settings)) {
 		return
 	}

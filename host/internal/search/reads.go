@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/memory"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
@@ -264,7 +264,7 @@ func (s *Service) oldestDocuments(ix *index.Index, cond *filter.Node, offset, li
 }
 
 // oldestOf returns the ids of the page.
-func oldestOf(v *folder.View, cond *filter.Node, offset, limit int) (ids []string, total int, err error) {
+func oldestOf(v *bleveindex.View, cond *filter.Node, offset, limit int) (ids []string, total int, err error) {
 	list := v.Live
 	if cond != nil {
 		if list, err = cond.Documents(v); err != nil {

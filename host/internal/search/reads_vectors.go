@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/memory"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )

@@ -8,12 +8,12 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/rank"
 )
@@ -137,7 +137,7 @@ func (s *Service) answer(ctx context.Context, rd *reading) (res *Result, err err
 
 // answerOn runs the search of rd on a view. found are all documents that it
 // gives, whatever of them the result shows.
-func (s *Service) answerOn(ctx context.Context, rd *reading, v *folder.View) (res *Result, found *roaring.Bitmap, err error) {
+func (s *Service) answerOn(ctx context.Context, rd *reading, v *bleveindex.View) (res *Result, found *roaring.Bitmap, err error) {
 	embedded := rd.step("search > execute local search > embed query")
 	meaning, err := s.meaning(ctx, rd)
 	if err != nil {
@@ -226,7 +226,7 @@ func (rd *reading) patience() time.Duration {
 
 // count calls f, which counts facets. Where the time is up before it ends, what
 // it has not counted is left out.
-func (rd *reading) count(ctx context.Context, v *folder.View, f func() error) error {
+func (rd *reading) count(ctx context.Context, v *bleveindex.View, f func() error) error {
 	ctx, end := withTime(ctx, rd.patience(), &rd.budget.counting)
 	defer end()
 	err := v.Under(ctx, f)
@@ -244,7 +244,7 @@ type searcher struct {
 }
 
 // searcher returns one for a plan on a view.
-func (s *Service) searcher(ctx, cut context.Context, p *plan, v *folder.View) *searcher {
+func (s *Service) searcher(ctx, cut context.Context, p *plan, v *bleveindex.View) *searcher {
 	return &searcher{rank.New(ctx, cut, &p.Plan, v), p}
 }
 

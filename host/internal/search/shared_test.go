@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/clustertest"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/index"
-	"github.com/parley-search/parley/host/internal/store"
-	"github.com/parley-search/parley/host/internal/upstream"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A sharedRig makes a rig a node of a cluster.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/clocktest"
+	"github.com/parley-search/parley/host/internal/base/clocktest"
 	"github.com/parley-search/parley/host/internal/task"
 )
 

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/store"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/task"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A recorder is a processor that writes down what it is given.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
 )
 
 // ResumeTasks sees to the tasks that were under way when the process ended that

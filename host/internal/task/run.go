@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // Run applies tasks until ctx ends, and returns nil then. What is under way at

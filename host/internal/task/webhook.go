@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // A Poster sends one message of a [Webhook]. See package upstream.

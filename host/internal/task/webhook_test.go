@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/task"
-	"github.com/parley-search/parley/host/internal/waittest"
 )
 
 // A mailbox is a poster that answers as it is told, then takes everything.

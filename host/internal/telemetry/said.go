@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi/event"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // Said is what a request says, by name: the members of its body, or the

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi/event"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // builtIn are the ranking rules that have a metric.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/system"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 )
 
 // The files of a data directory that are telemetry's.
@@ -119,7 +119,7 @@ func OpenUID(dir, machine string) (u UUID, anew, err error) {
 		return u, nil, writeMachine(dir, u, machine)
 	}
 	u = NewUUID()
-	if err := system.ReplaceFile(filepath.Join(dir, uidFile), []byte(u.String()+"\n")); err != nil {
+	if err := sysinfo.ReplaceFile(filepath.Join(dir, uidFile), []byte(u.String()+"\n")); err != nil {
 		return u, anew, fmt.Errorf("write instance UID: %w", err)
 	}
 	return u, anew, writeMachine(dir, u, machine)
@@ -153,7 +153,7 @@ func writeMachine(dir string, u UUID, machine string) error {
 	if machine == "" {
 		return nil
 	}
-	if err := system.ReplaceFile(filepath.Join(dir, machineFile), []byte(machineNote(u, machine)+"\n")); err != nil {
+	if err := sysinfo.ReplaceFile(filepath.Join(dir, machineFile), []byte(machineNote(u, machine)+"\n")); err != nil {
 		return fmt.Errorf("note the machine beside the instance UID: %w", err)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
 // A Script is one response of an [Upstream].

@@ -6,10 +6,10 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/manifest"
+	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
-	"github.com/parley-search/parley/host/internal/outbound"
-	"github.com/parley-search/parley/host/internal/rawjson"
-	"github.com/parley-search/parley/host/internal/secret"
 )
 
 // Secrets are the workspace's, by name, that are set: its key and the secret

@@ -3,8 +3,8 @@ package workspace
 import (
 	"encoding/json"
 
-	"github.com/parley-search/parley/host/internal/limit"
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // Settings is what the API shows of a workspace's settings: every key always

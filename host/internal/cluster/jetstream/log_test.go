@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/parley-search/parley/host/internal/base/freeport"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/clustertest"
-	"github.com/parley-search/parley/host/internal/freeport"
 )
 
 // start starts a server that acknowledges what is on disk. It is ready once a

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/parley-search/parley/host/internal/base/contain"
 	"github.com/parley-search/parley/host/internal/cluster"
-	"github.com/parley-search/parley/host/internal/contain"
 )
 
 // A State is what a stream holds.

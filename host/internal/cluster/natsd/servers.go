@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/parley-search/parley/host/internal/freeport"
+	"github.com/parley-search/parley/host/internal/base/freeport"
 )
 
 // Servers are servers that know each other.

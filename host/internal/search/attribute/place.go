@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // Geo is the attribute that the two geo conditions are about.

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // A Selection says which dotted paths of a document to show. nil shows all.

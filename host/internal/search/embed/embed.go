@@ -14,8 +14,8 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
-	"github.com/parley-search/parley/host/internal/outbound"
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // KeyPlace, in a header's value, is where the key goes. Where no header has it,

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search/embed"
-	"github.com/parley-search/parley/host/internal/secret"
-	"github.com/parley-search/parley/host/internal/upstream"
 )
 
 const key = "sk-of-the-embedder"

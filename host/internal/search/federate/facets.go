@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -24,7 +24,7 @@ type indexFacets struct {
 type mergedFacet struct {
 	by       settings.FacetSort // "": not known yet
 	index    string             // that by is of
-	values   map[facetKey]*folder.Count
+	values   map[facetKey]*bleveindex.Count
 	gone     map[string]int // of the values as they are shown, what hits counted that are left out
 	min, max *float64
 }
@@ -87,11 +87,11 @@ func (w *federated) facetsOf(uid string, most *int) *indexFacets {
 
 // addFacet merges the values of an attribute of an index, which are in the order
 // by ("": not known).
-func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, values []folder.Count, low, high *float64, most *int) error {
+func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, values []bleveindex.Count, low, high *float64, most *int) error {
 	f := w.facetsOf(uid, most)
 	m := f.byName[attribute]
 	if m == nil {
-		m = &mergedFacet{values: map[facetKey]*folder.Count{}}
+		m = &mergedFacet{values: map[facetKey]*bleveindex.Count{}}
 		f.byName[attribute] = m
 		f.attributes = append(f.attributes, attribute)
 	}
@@ -181,7 +181,7 @@ func (f *indexFacets) counts(most int) []search.FacetCounts {
 	slices.Sort(f.attributes)
 	for _, a := range f.attributes {
 		m := f.byName[a]
-		values := make([]folder.Count, 0, len(m.values))
+		values := make([]bleveindex.Count, 0, len(m.values))
 		for _, v := range m.values {
 			values = append(values, *v)
 		}

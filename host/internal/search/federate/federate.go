@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"

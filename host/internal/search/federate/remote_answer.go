@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/search"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -51,9 +51,9 @@ func (w *federated) takeFacet(f *IndexFacets, c *search.FacetCounts) error {
 	if known := w.facetsOf(f.IndexUID, f.Shown).byName[c.Attribute]; known != nil && known.by != "" {
 		by = known.by
 	}
-	var values []folder.Count
+	var values []bleveindex.Count
 	for _, v := range c.Values {
-		values = append(values, folder.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count, Number: folder.LooksLikeNumber(v.Value)})
+		values = append(values, bleveindex.Count{Key: text.FacetKey(v.Value), Shown: v.Value, Count: v.Count, Number: bleveindex.LooksLikeNumber(v.Value)})
 	}
 	return w.addFacet(f.IndexUID, c.Attribute, by, values, c.Min, c.Max, f.Shown)
 }

@@ -3,7 +3,7 @@ package federate
 import (
 	"encoding/json"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -64,11 +64,11 @@ func (s *wireStep) step() rank.OrderStep {
 	}
 	switch s.Kind {
 	case "number":
-		out.Key = folder.SortKey{Number: s.Number}
+		out.Key = bleveindex.SortKey{Number: s.Number}
 	case "text":
-		out.Key = folder.SortKey{Kind: 1, Text: s.Text}
+		out.Key = bleveindex.SortKey{Kind: 1, Text: s.Text}
 	default:
-		out.Key = folder.SortKey{Kind: 2}
+		out.Key = bleveindex.SortKey{Kind: 2}
 	}
 	return out
 }

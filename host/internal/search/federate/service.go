@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/auth"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/network"
-	"github.com/parley-search/parley/host/internal/outbound"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/network"
 )
 
 // Indexes answers queries of one index each. See [search.Service], which does.

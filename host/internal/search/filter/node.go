@@ -18,8 +18,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // A nodeKind says what a filter's node asks.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // places returns where words were found in a document: for each path the byte

@@ -29,10 +29,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/feature"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/vector"
@@ -57,9 +57,9 @@ type Options struct {
 // A Catalog holds all indexes by their uids. Safe for concurrent use.
 type Catalog struct {
 	Options
-	Columns *folder.ColumnCache
+	Columns *bleveindex.ColumnCache
 	Vectors *vector.Memory
-	Limits  *folder.Limits // of writers
+	Limits  *bleveindex.Limits // of writers
 
 	mu      sync.RWMutex
 	indexes map[string]*Index // by uid
@@ -79,8 +79,8 @@ func Open(o Options) (*Catalog, error) {
 		return nil, fmt.Errorf("make index directory: %w", err)
 	}
 	c := &Catalog{
-		Options: o, Columns: folder.NewColumnCache(folder.ColumnBytes), Vectors: vector.NewMemory(o.DB, o.VectorMemory),
-		Limits: folder.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{},
+		Options: o, Columns: bleveindex.NewColumnCache(bleveindex.ColumnBytes), Vectors: vector.NewMemory(o.DB, o.VectorMemory),
+		Limits: bleveindex.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{},
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	if o.Notes != nil {
@@ -211,7 +211,7 @@ func (c *Catalog) Create(ctx context.Context, m *Meta) (*Index, error) {
 	if c.follower != nil {
 		return c.createShared(ctx, m)
 	}
-	f, err := folder.Create(c.Dir, settings.SchemaOf(&m.Settings))
+	f, err := bleveindex.Create(c.Dir, settings.SchemaOf(&m.Settings))
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,13 @@ package index
 import (
 	"sync"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 )
 
 // A derived keeps what was worked out of one state of an index, by key.
 type derived struct {
 	mu     sync.Mutex
-	folder *folder.Folder
+	folder *bleveindex.Folder
 	next   uint32
 	byKey  map[string]any
 }

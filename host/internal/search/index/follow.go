@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/contain"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -302,7 +302,7 @@ func (c *Catalog) openShared() error {
 		if name == "" {
 			continue // built by the first round
 		}
-		opened, err := folder.Open(filepath.Join(c.Dir, name))
+		opened, err := bleveindex.Open(filepath.Join(c.Dir, name))
 		if err != nil {
 			c.Log(fmt.Sprintf("index %q is rebuilt from its documents", m.UID), err)
 			continue

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 )
@@ -74,7 +74,7 @@ func (f *follower) bringLevel(ctx context.Context, ix *Index, now storage.Moment
 		st = ix.state.Load()
 	}
 	if err := f.writeWords(ctx, ix, now, st); err != nil {
-		if errors.Is(err, folder.ErrNotWritable) || ctx.Err() != nil {
+		if errors.Is(err, bleveindex.ErrNotWritable) || ctx.Err() != nil {
 			return false, err
 		}
 		f.catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
@@ -135,7 +135,7 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, now storage.Moment
 
 // renew builds a folder for an index of a cluster's node, in place of bad, of the record
 // and the documents of one moment. What changes meanwhile is noted, and comes after.
-func (ix *Index) renew(ctx context.Context, bad *folder.Folder) error {
+func (ix *Index) renew(ctx context.Context, bad *bleveindex.Folder) error {
 	f := ix.Catalog.follower
 	defer f.poke()
 	select {
@@ -148,7 +148,7 @@ func (ix *Index) renew(ctx context.Context, bad *folder.Folder) error {
 		return nil
 	}
 	var m *Meta
-	var made *folder.Folder
+	var made *bleveindex.Folder
 	var at uint64
 	err := f.notes.View(func(now storage.Moment) (err error) {
 		if at, err = now.Seq(); err != nil {

@@ -12,11 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 )
@@ -46,7 +46,7 @@ type Index struct {
 // A State is what readers of an index go by, all of one moment.
 type State struct {
 	Meta   *Meta
-	Folder *folder.Folder // nil while there is nothing to serve
+	Folder *bleveindex.Folder // nil while there is nothing to serve
 }
 
 // contain calls f, which works on the index. Where it panics, that index is halted: what it
@@ -105,7 +105,7 @@ func (ix *Index) LockToRemove(ctx context.Context) (unlock func(), err error) {
 
 // Publish makes m and f what readers go by. The folder before it, if it is another,
 // is deleted once its readers are gone.
-func (ix *Index) Publish(m *Meta, f *folder.Folder) {
+func (ix *Index) Publish(m *Meta, f *bleveindex.Folder) {
 	old := ix.state.Swap(&State{m, f}).Folder
 	if old == nil || old == f {
 		return
@@ -132,7 +132,7 @@ func (ix *Index) Meta() *Meta { return ix.state.Load().Meta }
 // until then.
 func (ix *Index) openFolder() error {
 	m := ix.Meta()
-	f, err := folder.Open(filepath.Join(ix.Catalog.Dir, m.Folder))
+	f, err := bleveindex.Open(filepath.Join(ix.Catalog.Dir, m.Folder))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ const fewBehind = 2000
 
 // farBehind reports whether more than a few documents changed that f may not
 // have: a large task was under way when the process ended.
-func (ix *Index) farBehind(f *folder.Folder) bool {
+func (ix *Index) farBehind(f *bleveindex.Folder) bool {
 	n := 0
 	err := ix.Catalog.DB.Outbox(ix.Meta().Docs, func(task uint32, ids []string) error {
 		if task >= f.Next.Load() {
@@ -177,7 +177,7 @@ func (ix *Index) farBehind(f *folder.Folder) bool {
 }
 
 // catchUp brings f in step with the documents from the outbox.
-func (ix *Index) catchUp(f *folder.Folder) error {
+func (ix *Index) catchUp(f *bleveindex.Folder) error {
 	m := ix.Meta()
 	if f.Next.Load() < m.Pruned || f.Next.Load() > m.Next {
 		return fmt.Errorf("its folder is of another time: it has the tasks from %d on not, the documents have those below %d", f.Next.Load(), m.Next)
@@ -189,7 +189,7 @@ func (ix *Index) catchUp(f *folder.Folder) error {
 }
 
 // replay indexes again what tasks changed that f has not, or not wholly.
-func (ix *Index) replay(f *folder.Folder) error {
+func (ix *Index) replay(f *bleveindex.Folder) error {
 	m := ix.Meta()
 	db := ix.Catalog.DB
 	w := f.Writer(m.Fields, ix.Catalog.Limits)
@@ -216,7 +216,7 @@ func (ix *Index) replay(f *folder.Folder) error {
 
 // startRepair builds a new folder in place of bad in the background, unless
 // one is being built.
-func (ix *Index) startRepair(ctx context.Context, bad *folder.Folder) (started bool) {
+func (ix *Index) startRepair(ctx context.Context, bad *bleveindex.Folder) (started bool) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.repair != nil {
@@ -248,7 +248,7 @@ func (ix *Index) startRepair(ctx context.Context, bad *folder.Folder) (started b
 
 // replace rebuilds where the folder is still the bad one. One that is only
 // behind is caught up with.
-func (ix *Index) replace(ctx context.Context, bad *folder.Folder) error {
+func (ix *Index) replace(ctx context.Context, bad *bleveindex.Folder) error {
 	if ix.Catalog.follower != nil {
 		return ix.renew(ctx, bad)
 	}
@@ -285,7 +285,7 @@ func (ix *Index) Rebuild(ctx context.Context) error {
 
 // PutFolder makes f the index's folder, and m with it its record. Where it fails, f
 // is gone and the old folder stays.
-func (ix *Index) PutFolder(f *folder.Folder, m *Meta) error {
+func (ix *Index) PutFolder(f *bleveindex.Folder, m *Meta) error {
 	before := ix.state.Load()
 	unread := before.Meta.Folder // m may be the same record
 	m.Folder = f.Name()
@@ -313,7 +313,7 @@ func (ix *Index) MakeReady(ctx context.Context) error {
 	if st.Folder.Next.Load() == st.Meta.Next {
 		return nil
 	}
-	if err := ix.catchUp(st.Folder); errors.Is(err, folder.ErrNotWritable) {
+	if err := ix.catchUp(st.Folder); errors.Is(err, bleveindex.ErrNotWritable) {
 		return err
 	} else if err != nil {
 		ix.Catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
@@ -369,7 +369,7 @@ func (ix *Index) Slim() {
 }
 
 // Suspect has the folder built anew that a search found damaged.
-func (ix *Index) Suspect(f *folder.Folder, why error) {
+func (ix *Index) Suspect(f *bleveindex.Folder, why error) {
 	if ix.state.Load().Folder != f {
 		return // replaced already
 	}
@@ -396,13 +396,13 @@ func (ix *Index) ParseFilter(m *Meta, raw json.RawMessage, code apierr.Code, b *
 
 // BuildFolder makes a folder for m's documents under the schema sc. report is
 // told, now and then, how many are in it.
-func (c *Catalog) BuildFolder(ctx context.Context, m *Meta, sc *folder.Schema, report func(done int)) (*folder.Folder, error) {
+func (c *Catalog) BuildFolder(ctx context.Context, m *Meta, sc *bleveindex.Schema, report func(done int)) (*bleveindex.Folder, error) {
 	return c.buildFolder(ctx, m, sc, func(f func(storage.Document) error) error { return c.DB.Scan(ctx, m.Docs, f) }, report)
 }
 
-func (c *Catalog) buildFolder(ctx context.Context, m *Meta, sc *folder.Schema, scan func(func(storage.Document) error) error, report func(done int)) (*folder.Folder, error) {
+func (c *Catalog) buildFolder(ctx context.Context, m *Meta, sc *bleveindex.Schema, scan func(func(storage.Document) error) error, report func(done int)) (*bleveindex.Folder, error) {
 	if m.Bytes > c.PartBytes() {
 		defer c.Limits.Enter()()
 	}
-	return folder.Build(ctx, c.Dir, sc, m.Fields, m.Next, c.Limits, scan, report)
+	return bleveindex.Build(ctx, c.Dir, sc, m.Fields, m.Next, c.Limits, scan, report)
 }

@@ -9,9 +9,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -73,7 +73,7 @@ func (ix *Index) drop() {
 }
 
 // unserve makes every later read find nothing, and returns the folder.
-func (ix *Index) unserve() *folder.Folder {
+func (ix *Index) unserve() *bleveindex.Folder {
 	ix.dropped.Store(true)
 	return ix.state.Swap(&State{Meta: ix.Meta()}).Folder
 }

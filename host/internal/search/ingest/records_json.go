@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // jsonRecords reads the elements of one array, or the one object that a body

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -18,7 +18,7 @@ type Found struct {
 	ranking ranking
 	// byMeaning: score is of vectors, and ranking says nothing.
 	ByMeaning bool
-	keys      []folder.SortKey // for each of the rules that it was compared by last
+	keys      []bleveindex.SortKey // for each of the rules that it was compared by last
 }
 
 // A bucket is a set of documents that all rules so far hold for equal. Its parts are
@@ -171,7 +171,7 @@ func (s *Searcher) byTypos(b bucket) []bucket {
 // oldest hands docs on in the order of insertion.
 func (s *Searcher) oldest(b bucket, docs []uint32) error {
 	list := placesOf(docs)
-	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.View.FirstNumbers(bleveindex.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return err
 	}
 	base := b.ranking()
@@ -258,7 +258,7 @@ func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 		base.units = b.unitsOf(d)
 		list[i] = Found{Doc: d, seq: math.MaxFloat64, ranking: base}
 	}
-	if err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := s.View.FirstNumbers(bleveindex.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return nil, err
 	}
 	judged, keys := false, 0
@@ -270,7 +270,7 @@ func (s *Searcher) compared(b bucket, rules []settings.Criterion, docs []uint32)
 		}
 	}
 	if keys > 0 {
-		all := make([]folder.SortKey, keys*len(docs))
+		all := make([]bleveindex.SortKey, keys*len(docs))
 		for i := range list {
 			list[i].keys = all[i*keys : (i+1)*keys]
 		}
@@ -332,15 +332,15 @@ func (s *Searcher) judgeParts(b bucket, docs []uint32, list []Found) error {
 }
 
 // keys returns what docs are sorted by under a rule.
-func (s *Searcher) keys(r *settings.Criterion, docs []uint32) ([]folder.SortKey, error) {
+func (s *Searcher) keys(r *settings.Criterion, docs []uint32) ([]bleveindex.SortKey, error) {
 	if r.Kind == settings.FieldRule {
 		return s.View.SortKeys(r.Field, docs, r.Descending)
 	}
 	away, err := s.View.Distances(r.Lat, r.Lng, docs)
-	keys := make([]folder.SortKey, len(away))
+	keys := make([]bleveindex.SortKey, len(away))
 	for i, d := range away {
 		if keys[i].Number = d; math.IsInf(d, 1) {
-			keys[i] = folder.SortKey{Kind: 2}
+			keys[i] = bleveindex.SortKey{Kind: 2}
 		}
 	}
 	return keys, err

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -125,7 +125,7 @@ func (s *Searcher) ExpandWord(forms []text.Form, prefix bool, typos int) (*Edge,
 
 // DocumentsOf returns the documents of a segment that have a word where it may
 // count, numbered within the segment. Only for reading.
-func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+func (s *Searcher) DocumentsOf(seg *bleveindex.Segment, dict bleveindex.Dictionary, d Derived) (*roaring.Bitmap, error) {
 	docs, err := seg.Postings(dict, []byte(d.Term))
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (s *Searcher) DocumentsOf(seg *folder.Segment, dict folder.Dictionary, d De
 
 // universeIn returns the documents of a segment that may match, numbered within
 // it.
-func (s *Searcher) universeIn(seg *folder.Segment) *roaring.Bitmap {
+func (s *Searcher) universeIn(seg *bleveindex.Segment) *roaring.Bitmap {
 	return s.universe.part(seg, s.Universe)
 }
 
@@ -162,7 +162,7 @@ func (s *Searcher) reach() *roaring.Bitmap {
 
 // reached returns what the caller may see of docs, which are numbered within a segment:
 // all of it, also what is deleted, where nothing is hidden from the caller. Only for reading.
-func (s *Searcher) reached(seg *folder.Segment, docs *roaring.Bitmap) *roaring.Bitmap {
+func (s *Searcher) reached(seg *bleveindex.Segment, docs *roaring.Bitmap) *roaring.Bitmap {
 	if s.Reach == nil {
 		return docs
 	}
@@ -172,13 +172,13 @@ func (s *Searcher) reached(seg *folder.Segment, docs *roaring.Bitmap) *roaring.B
 // bySegment keeps what each segment has of a bitmap.
 type bySegment struct {
 	of    *roaring.Bitmap
-	parts map[*folder.Segment]*roaring.Bitmap
+	parts map[*bleveindex.Segment]*roaring.Bitmap
 }
 
 // part returns the documents of a segment that a bitmap has, numbered within it.
-func (b *bySegment) part(seg *folder.Segment, of *roaring.Bitmap) *roaring.Bitmap {
+func (b *bySegment) part(seg *bleveindex.Segment, of *roaring.Bitmap) *roaring.Bitmap {
 	if b.of != of {
-		b.of, b.parts = of, map[*folder.Segment]*roaring.Bitmap{}
+		b.of, b.parts = of, map[*bleveindex.Segment]*roaring.Bitmap{}
 	}
 	part := b.parts[seg]
 	if part == nil {
@@ -193,7 +193,7 @@ func (s *Searcher) word(w *text.Word) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
+		dict, err := seg.Dict(bleveindex.FieldWords)
 		if err != nil {
 			return nil, err
 		}

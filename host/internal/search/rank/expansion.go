@@ -5,7 +5,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -88,7 +88,7 @@ func (s *Searcher) everywhere(w *wantedWord) ([]*expansion, error) {
 		seg := &s.View.Segs[i]
 		all, err := s.everywhereIn(seg, w)
 		if err == nil && s.Reach != nil {
-			all, err = s.narrow(seg, all, false, func(dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+			all, err = s.narrow(seg, all, false, func(dict bleveindex.Dictionary, d Derived) (*roaring.Bitmap, error) {
 				docs, err := seg.AllPostings(dict, []byte(d.Term))
 				if err != nil {
 					return nil, err
@@ -106,7 +106,7 @@ func (s *Searcher) everywhere(w *wantedWord) ([]*expansion, error) {
 
 // lookup returns what a segment has for a word where it may count; all is what it has
 // everywhere.
-func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord, all *expansion) (*expansion, error) {
+func (s *Searcher) lookup(seg *bleveindex.Segment, w *wantedWord, all *expansion) (*expansion, error) {
 	if len(all.derived) == 0 {
 		return all, nil
 	}
@@ -128,18 +128,18 @@ func (s *Searcher) lookup(seg *folder.Segment, w *wantedWord, all *expansion) (*
 // counting leaves of an expansion the documents that have the word where it may count. As in
 // Meilisearch the places of all words count for the order, also of those that match in no
 // attribute that is searched now.
-func (s *Searcher) counting(seg *folder.Segment, all *expansion) (*expansion, error) {
-	return s.narrow(seg, all, s.plan.Fields.In != nil, func(dict folder.Dictionary, d Derived) (*roaring.Bitmap, error) {
+func (s *Searcher) counting(seg *bleveindex.Segment, all *expansion) (*expansion, error) {
+	return s.narrow(seg, all, s.plan.Fields.In != nil, func(dict bleveindex.Dictionary, d Derived) (*roaring.Bitmap, error) {
 		return s.DocumentsOf(seg, dict, d)
 	})
 }
 
 // What is kept of the first words that stand for one has names that begin so, see
-// [folder.View.Keep].
+// [bleveindex.View.Keep].
 const firstOf = "\x05"
 
 // everywhereIn is everywhere of one segment.
-func (s *Searcher) everywhereIn(seg *folder.Segment, w *wantedWord) (*expansion, error) {
+func (s *Searcher) everywhereIn(seg *bleveindex.Segment, w *wantedWord) (*expansion, error) {
 	if !w.prefix && w.typos == 0 {
 		return veryWord(seg, w.form) // found as fast as what is kept would be
 	}
@@ -148,7 +148,7 @@ func (s *Searcher) everywhereIn(seg *folder.Segment, w *wantedWord) (*expansion,
 
 // keep returns what is kept of a segment under a name, packed, and has it made where
 // nothing is; in is how the word is written.
-func (s *Searcher) keep(seg *folder.Segment, name string, in text.AlphabetSet, expand func() (*expansion, error)) (*expansion, error) {
+func (s *Searcher) keep(seg *bleveindex.Segment, name string, in text.AlphabetSet, expand func() (*expansion, error)) (*expansion, error) {
 	kept, err := s.View.Keep(seg, name, func() (any, int, error) {
 		x, err := expand()
 		if err != nil {
@@ -164,8 +164,8 @@ func (s *Searcher) keep(seg *folder.Segment, name string, in text.AlphabetSet, e
 }
 
 // veryWord is the expansion of a word that may neither go on nor have typos.
-func veryWord(seg *folder.Segment, f text.Form) (*expansion, error) {
-	dict, err := seg.Dict(folder.FieldWords)
+func veryWord(seg *bleveindex.Segment, f text.Form) (*expansion, error) {
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +181,9 @@ func veryWord(seg *folder.Segment, f text.Form) (*expansion, error) {
 }
 
 // expandIn makes the expansion of all attributes and documents of a segment.
-func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, error) {
+func (s *Searcher) expandIn(seg *bleveindex.Segment, w *wantedWord) (*expansion, error) {
 	x := newExpansion()
-	dict, err := seg.Dict(folder.FieldWords)
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return x, err
 	}
@@ -197,10 +197,10 @@ func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, err
 		low = []byte(m.Term)
 		high = append([]byte(m.Term), 0)
 		if m.Prefix {
-			high = folder.NextKey(low)
+			high = bleveindex.NextKey(low)
 		}
 	}
-	for it := folder.EachTerm(dict, automaton, low, high); ; {
+	for it := bleveindex.EachTerm(dict, automaton, low, high); ; {
 		entry, err := it.Next()
 		if err != nil || entry == nil {
 			x.sum()
@@ -223,11 +223,11 @@ func (s *Searcher) expandIn(seg *folder.Segment, w *wantedWord) (*expansion, err
 
 // narrow leaves of an expansion what documents returns of each word, and the words that
 // have any, or each of them.
-func (s *Searcher) narrow(seg *folder.Segment, all *expansion, each bool, documents func(folder.Dictionary, Derived) (*roaring.Bitmap, error)) (*expansion, error) {
+func (s *Searcher) narrow(seg *bleveindex.Segment, all *expansion, each bool, documents func(bleveindex.Dictionary, Derived) (*roaring.Bitmap, error)) (*expansion, error) {
 	if len(all.derived) == 0 {
 		return all, nil
 	}
-	dict, err := seg.Dict(folder.FieldWords)
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -63,7 +63,7 @@ func (s *Searcher) hasBeginning(term string, w *text.Matcher) bool {
 func (s *Searcher) hasWord(term string) bool {
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
+		dict, err := seg.Dict(bleveindex.FieldWords)
 		if err != nil {
 			continue
 		}

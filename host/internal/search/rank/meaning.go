@@ -7,7 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
@@ -70,7 +70,7 @@ func (s *Searcher) withoutVectors(near []Found, having *roaring.Bitmap) ([]Found
 	}
 	docs := roaring.AndNot(s.Universe, having).ToArray()
 	more := make([]Found, len(docs))
-	err := s.View.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) {
+	err := s.View.FirstNumbers(bleveindex.FieldSeq, docs, func(i int, seq, _ float64) {
 		more[i] = Found{Doc: docs[i], seq: seq, ByMeaning: true}
 	})
 	slices.SortFunc(more, func(a, b Found) int { return cmp.Compare(a.seq, b.seq) })
@@ -163,7 +163,7 @@ func (s *Searcher) nearOfAll(sp *vector.Memory, m *Meaning, k, others int, docs 
 			continue
 		}
 		same := false
-		err = s.View.FirstNumbers(folder.FieldSeq, []uint32{*doc}, func(_ int, seq, _ float64) { same = uint64(seq) == near[i].Seq })
+		err = s.View.FirstNumbers(bleveindex.FieldSeq, []uint32{*doc}, func(_ int, seq, _ float64) { same = uint64(seq) == near[i].Seq })
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (s *Searcher) nearOf(sp *vector.Memory, m *Meaning, k int, docs *roaring.Bi
 	bySeq := make(map[uint64]uint32, min(k, len(numbers)))
 	seqs := make([]uint64, len(numbers))
 	allowed := new(vector.Set)
-	err := s.View.FirstNumbers(folder.FieldSeq, numbers, func(i int, seq, _ float64) {
+	err := s.View.FirstNumbers(bleveindex.FieldSeq, numbers, func(i int, seq, _ float64) {
 		seqs[i] = uint64(seq)
 		allowed.Add(seqs[i])
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -16,7 +16,7 @@ type OrderStep struct {
 	Texts bool
 	Score float64 // of texts
 	Blank bool    // there are no words that could match
-	Key   folder.SortKey
+	Key   bleveindex.SortKey
 	Kind  settings.CriterionKind // of a value
 	Down  bool
 	// hidden: clients may not see the value, which has no say beside hits of

@@ -7,7 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 )
 
 // Results takes documents in their order, as many as are asked for.
@@ -81,7 +81,7 @@ func (r *Results) add(s *Searcher, f *Found) {
 // those of matched that distinct and threshold leave, as far as it was looked at.
 // Behind that all count that share no value with a document before, unless it is
 // to be exact: then the first inserted of those that share one stands for it.
-func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (r *Results) All(v *bleveindex.View, matched *roaring.Bitmap) (*roaring.Bitmap, error) {
 	switch {
 	case r.threshold > 0 && (r.exact || len(r.List) < r.need):
 		return r.Docs, nil
@@ -113,9 +113,9 @@ func (r *Results) All(v *folder.View, matched *roaring.Bitmap) (*roaring.Bitmap,
 
 // sortByInsertion brings documents, which are sorted by number, into the order in which
 // they came.
-func sortByInsertion(v *folder.View, docs []uint32) error {
+func sortByInsertion(v *bleveindex.View, docs []uint32) error {
 	list := placesOf(docs)
-	if err := v.FirstNumbers(folder.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
+	if err := v.FirstNumbers(bleveindex.FieldSeq, docs, func(i int, seq, _ float64) { list[i].seq = seq }); err != nil {
 		return err
 	}
 	slices.SortFunc(list, compareInserted)
@@ -152,18 +152,18 @@ type DistinctSeen struct {
 
 // Fresh reports whether no document that was taken had a value of doc. One without
 // values always is.
-func (d *DistinctSeen) Fresh(v *folder.View, doc uint32) (bool, error) {
+func (d *DistinctSeen) Fresh(v *bleveindex.View, doc uint32) (bool, error) {
 	return d.look(v, doc, false)
 }
 
 // Take is Fresh, and notes the values of a document that is.
-func (d *DistinctSeen) Take(v *folder.View, doc uint32) (bool, error) {
+func (d *DistinctSeen) Take(v *bleveindex.View, doc uint32) (bool, error) {
 	return d.look(v, doc, true)
 }
 
-func (d *DistinctSeen) look(v *folder.View, doc uint32, note bool) (bool, error) {
+func (d *DistinctSeen) look(v *bleveindex.View, doc uint32, note bool) (bool, error) {
 	if d.field == "" {
-		d.field = folder.FieldText + d.Attribute
+		d.field = bleveindex.FieldText + d.Attribute
 	}
 	var err error
 	if d.values, err = v.DistinctValues(d.values[:0], d.field, doc); err != nil {
@@ -190,7 +190,7 @@ func (s *Searcher) Values(attribute string, list []Found) ([][]string, error) {
 	if attribute == "" {
 		return out, nil
 	}
-	field := folder.FieldText + attribute
+	field := bleveindex.FieldText + attribute
 	for i, f := range list {
 		var err error
 		if out[i], err = s.View.DistinctValues(nil, field, f.Doc); err != nil {

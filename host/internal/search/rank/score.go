@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/search/attribute"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -120,8 +120,8 @@ func (s *Searcher) scoreBy(r *ranking, rules []settings.Criterion) float64 {
 // Extras are what is told of hits besides their documents, by their place in
 // the list.
 type Extras struct {
-	keys [][]folder.SortKey // for each of the searcher's rules; nil for those about texts
-	away []float64          // metres to the place of the sort; nil without one
+	keys [][]bleveindex.SortKey // for each of the searcher's rules; nil for those about texts
+	away []float64              // metres to the place of the sort; nil without one
 }
 
 // Extras works them out for the hits.
@@ -150,7 +150,7 @@ func (s *Searcher) Extras(list []Found) (Extras, error) {
 	if !s.plan.Details {
 		return x, nil
 	}
-	x.keys = make([][]folder.SortKey, len(s.rules))
+	x.keys = make([][]bleveindex.SortKey, len(s.rules))
 	for i := range s.rules {
 		r := &s.rules[i]
 		if r.OfTexts() || displayed != nil && !displayed.ShowsAll(r.Field) {
@@ -160,7 +160,7 @@ func (s *Searcher) Extras(list []Found) (Extras, error) {
 		if err != nil {
 			return x, err
 		}
-		x.keys[i] = make([]folder.SortKey, len(list))
+		x.keys[i] = make([]bleveindex.SortKey, len(list))
 		for k, n := range order {
 			x.keys[i][n] = keys[k]
 		}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -35,7 +35,7 @@ type Searcher struct {
 	Ctx  context.Context // of the request
 	cut  context.Context // ends when ranking should
 	plan *Plan
-	View *folder.View
+	View *bleveindex.View
 
 	Universe *roaring.Bitmap // what filters and excluded words let through
 	Matched  *roaring.Bitmap // what matches, of the universe
@@ -58,7 +58,7 @@ type Searcher struct {
 
 // New returns a Searcher for a plan on a view. cut ends, with ErrCutoff as its
 // cause, when ranking should.
-func New(ctx, cut context.Context, p *Plan, v *folder.View) *Searcher {
+func New(ctx, cut context.Context, p *Plan, v *bleveindex.View) *Searcher {
 	return &Searcher{Ctx: ctx, cut: cut, plan: p, View: v}
 }
 

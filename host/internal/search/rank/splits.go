@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -83,7 +83,7 @@ func (s *Searcher) addSplit(g *graph, e *Edge, forms []text.Form, apart []text.W
 func (s *Searcher) mayPart(term string, typed func(first, second string) bool) (bool, error) {
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWords)
+		dict, err := seg.Dict(bleveindex.FieldWords)
 		if err != nil {
 			return false, err
 		}
@@ -146,21 +146,21 @@ type halved struct {
 	docs *roaring.Bitmap
 }
 
-// What is kept of splits has names that begin so, see [folder.View.Keep].
+// What is kept of splits has names that begin so, see [bleveindex.View.Keep].
 const (
 	halvesOf = "\x03"
 	besideOf = "\x04"
 )
 
 // halvesIn returns the splits of a word of which a segment has both halves.
-func (s *Searcher) halvesIn(seg *folder.Segment, f text.Form) ([]halved, error) {
+func (s *Searcher) halvesIn(seg *bleveindex.Segment, f text.Form) ([]halved, error) {
 	if !s.plan.Fields.all(0, f.In) {
-		return s.halve(seg, f, func(dict folder.Dictionary, term string) (*roaring.Bitmap, error) {
+		return s.halve(seg, f, func(dict bleveindex.Dictionary, term string) (*roaring.Bitmap, error) {
 			return s.DocumentsOf(seg, dict, Derived{Term: term, Exact: true, In: f.In})
 		})
 	}
 	kept, err := s.View.Keep(seg, halvesOf+f.Term, func() (any, int, error) {
-		list, err := s.halve(seg, f, func(dict folder.Dictionary, term string) (*roaring.Bitmap, error) {
+		list, err := s.halve(seg, f, func(dict bleveindex.Dictionary, term string) (*roaring.Bitmap, error) {
 			return seg.AllPostings(dict, []byte(term))
 		})
 		size := 256
@@ -176,8 +176,8 @@ func (s *Searcher) halvesIn(seg *folder.Segment, f text.Form) ([]halved, error) 
 }
 
 // halve is halvesIn by the documents of terms.
-func (s *Searcher) halve(seg *folder.Segment, f text.Form, documents func(dict folder.Dictionary, term string) (*roaring.Bitmap, error)) ([]halved, error) {
-	dict, err := seg.Dict(folder.FieldWords)
+func (s *Searcher) halve(seg *bleveindex.Segment, f text.Form, documents func(dict bleveindex.Dictionary, term string) (*roaring.Bitmap, error)) ([]halved, error) {
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (s *Searcher) sideBySide(sp *split) (*roaring.Bitmap, error) {
 
 // besideIn returns the documents of a segment that have two words side by side, of
 // part, which has all that have both.
-func (s *Searcher) besideIn(seg *folder.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
+func (s *Searcher) besideIn(seg *bleveindex.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
 	if !s.plan.Fields.all(0, first.In) || seg.HasDeleted() || s.Reach != nil { // part has not all then
 		return s.findBeside(seg, part, first, second)
 	}
@@ -246,9 +246,9 @@ func (s *Searcher) besideIn(seg *folder.Segment, part *roaring.Bitmap, first, se
 }
 
 // findBeside is besideIn by the places of the words.
-func (s *Searcher) findBeside(seg *folder.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
+func (s *Searcher) findBeside(seg *bleveindex.Segment, part *roaring.Bitmap, first, second Derived) (*roaring.Bitmap, error) {
 	out := roaring.New()
-	dict, err := seg.Dict(folder.FieldWords)
+	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return out, err
 	}

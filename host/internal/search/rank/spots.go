@@ -4,7 +4,7 @@ import (
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 )
 
 // A spot is a place in a document where a word stands, or a phrase begins.
@@ -51,7 +51,7 @@ func (s *Searcher) eachSpot(docs []uint32, most int, terms func(seg int) []Deriv
 		if part.IsEmpty() {
 			continue
 		}
-		dict, err := seg.Dict(folder.FieldWords)
+		dict, err := seg.Dict(bleveindex.FieldWords)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (r *spotRoom) add(list []spot, x spot) []spot {
 
 // readSpots calls f for each place at which docs[i] has a word, see [Fields.places].
 // docs are numbered within the segment; part has the same ones.
-func (s *Searcher) readSpots(seg *folder.Segment, dict folder.Dictionary, t *Derived, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
+func (s *Searcher) readSpots(seg *bleveindex.Segment, dict bleveindex.Dictionary, t *Derived, part *roaring.Bitmap, docs []uint32, f func(i int, field, pos uint16)) error {
 	fields := &s.plan.Fields
 	return s.View.EachPlace(seg, dict, t.Term, part, docs, func(i int, field, pos uint16) {
 		if fields.places(field, t.typos, t.In) {

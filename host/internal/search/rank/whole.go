@@ -3,7 +3,7 @@ package rank
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
@@ -47,11 +47,11 @@ func (s *Searcher) findWhole(text string, in text.AlphabetSet, docs *roaring.Bit
 	steps := 0
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(folder.FieldWhole)
+		dict, err := seg.Dict(bleveindex.FieldWhole)
 		if err != nil {
 			return err
 		}
-		for it := folder.EachTerm(dict, nil, low, folder.NextKey(low)); ; steps++ {
+		for it := bleveindex.EachTerm(dict, nil, low, bleveindex.NextKey(low)); ; steps++ {
 			entry, err := it.Next()
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ func (s *Searcher) findWhole(text string, in text.AlphabetSet, docs *roaring.Bit
 			if err := s.check(steps); err != nil {
 				return err
 			}
-			if !s.plan.Fields.counts(folder.WholeField(entry.Term), 0, in) {
+			if !s.plan.Fields.counts(bleveindex.WholeField(entry.Term), 0, in) {
 				continue
 			}
 			found, err := seg.Postings(dict, []byte(entry.Term))

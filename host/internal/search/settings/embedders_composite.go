@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/base/feature"
 )
 
 // The names of a composite embedder's two, in settings and in errors.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/outbound"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 func readURL(v value, dst *string) error {

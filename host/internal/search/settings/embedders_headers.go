@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // A Header is the value of a header that an embedder sends. It may hold a

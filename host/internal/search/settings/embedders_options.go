@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // An Option is a setting of the plugin that makes an embedder's vectors.

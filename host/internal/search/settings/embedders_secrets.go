@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/rawjson"
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // A Sealer encrypts what must not lie in the clear. See package store.

@@ -4,16 +4,16 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // SchemaOf returns the schema of folders that the settings ask for.
 //
 // All else in the settings is for queries: changing it builds nothing.
-func SchemaOf(s *Settings) *folder.Schema {
-	sc := &folder.Schema{
-		Analyzer: text.AnalyzerVersion, Layout: folder.LayoutVersion, Columns: columnsOf(s),
+func SchemaOf(s *Settings) *bleveindex.Schema {
+	sc := &bleveindex.Schema{
+		Analyzer: text.AnalyzerVersion, Layout: bleveindex.LayoutVersion, Columns: columnsOf(s),
 		Separators: s.SeparatorTokens, NonSeparators: s.NonSeparatorTokens, Dictionary: s.Dictionary, Localized: s.Localization(), StopWords: s.StopWords,
 	}
 	if !slices.Contains(s.SearchableAttributes, "*") {

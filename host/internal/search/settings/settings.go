@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/feature"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/feature"
 )
 
 // Settings are what a client sets on an index. What is read of it is never

@@ -3,7 +3,7 @@ package text
 import (
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // A Query is a query's text, taken apart.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 )
 
 // Field is where a document brings its vectors, and shows them. It is

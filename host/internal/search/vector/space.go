@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/parley-search/parley/host/internal/contain"
+	"github.com/parley-search/parley/host/internal/base/contain"
 )
 
 // blockRows is how many vectors one piece of a [Space]'s memory holds.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/rawjson"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
-	"github.com/parley-search/parley/host/internal/search/folder"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/search/storage"
@@ -127,10 +127,10 @@ type docBatch struct {
 	leaveHeap func() // see [heapBound]; nil: the batch is small so far
 
 	begun  bool
-	meta   *index.Meta    // as of the next transaction; once begun
-	folder *folder.Folder // that the words go to; once begun
-	part   uint32         // transactions written
-	docs   int            // documents written, for the progress
+	meta   *index.Meta        // as of the next transaction; once begun
+	folder *bleveindex.Folder // that the words go to; once begun
+	part   uint32             // transactions written
+	docs   int                // documents written, for the progress
 }
 
 // A docChange is one document before and after.

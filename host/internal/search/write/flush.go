@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parley-search/parley/host/internal/search/folder"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
@@ -51,7 +51,7 @@ func (b *docBatch) startEmpty() error {
 		b.emptied = true // the folder is built once the record names the documents
 		return nil
 	}
-	f, err := folder.Create(b.service.indexes.Dir, settings.SchemaOf(&m.Settings))
+	f, err := bleveindex.Create(b.service.indexes.Dir, settings.SchemaOf(&m.Settings))
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (b *docBatch) writeWords(ctx context.Context) error {
 		return b.service.indexes.Await(ctx, b.ix)
 	}
 	err := b.writePart()
-	if err == nil || b.emptied || errors.Is(err, folder.ErrNotWritable) {
+	if err == nil || b.emptied || errors.Is(err, bleveindex.ErrNotWritable) {
 		return err
 	}
 	b.service.indexes.Log(fmt.Sprintf("index %q is rebuilt from its documents", b.uid), err)
@@ -236,7 +236,7 @@ func (b *docBatch) writePart() error {
 	w := b.folder.Writer(b.meta.Fields, b.service.indexes.Limits)
 	ids := b.order
 	for len(ids) > 0 {
-		n := min(len(ids), folder.BatchDocs)
+		n := min(len(ids), bleveindex.BatchDocs)
 		// As they are written: with their Seq.
 		docs, err := b.service.indexes.DB.Documents(b.meta.Docs, ids[:n])
 		if err != nil {

@@ -1,0 +1,154 @@
+package auth_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+)
+
+func TestCreateErrors(t *testing.T) {
+	s := open(t, master, newClock())
+	ok := auth.Draft{UID: "6062abda-a5aa-4414-ac91-ecd7944c0f8d", Actions: []string{"search"}, Indexes: []string{"*"}}
+	create(t, s, ok)
+	with := func(f func(*auth.Draft)) auth.Draft {
+		d := auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}}
+		f(&d)
+		return d
+	}
+	tests := []struct {
+		name    string
+		draft   auth.Draft
+		code    apierr.Code
+		message string
+	}{
+		{"uid twice", ok, apierr.APIKeyAlreadyExists, "uid"},
+		{"uid in capitals twice", with(func(d *auth.Draft) { d.UID = strings.ToUpper(ok.UID) }), apierr.APIKeyAlreadyExists, "uid"},
+		{"not a UUID", with(func(d *auth.Draft) { d.UID = "me" }), apierr.InvalidAPIKeyUID, "`uid`: \"me\" is not a UUID"},
+		{"UUID in braces", with(func(d *auth.Draft) { d.UID = "{" + ok.UID + "}" }), apierr.InvalidAPIKeyUID, "not a UUID"},
+		{"unknown action", with(func(d *auth.Draft) { d.Actions = []string{"search", "document.add"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"document.add\" is not an action: did you mean `documents.add`?"},
+		{"action of other versions", with(func(d *auth.Draft) { d.Actions = []string{"search", "fields.post"} }), apierr.InvalidAPIKeyActions, "`actions[1]`: \"fields.post\" is an action of other versions"},
+		{"unknown group", with(func(d *auth.Draft) { d.Actions = []string{"search.*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
+		{"beginning of a group", with(func(d *auth.Draft) { d.Actions = []string{"doc*"} }), apierr.InvalidAPIKeyActions, "`actions[0]`"},
+		{"no action at all", with(func(d *auth.Draft) { d.Actions = []string{""} }), apierr.InvalidAPIKeyActions, "known are `*`, `*.get`, `search`, `documents.*`"},
+		{"index with a space", with(func(d *auth.Draft) { d.Indexes = []string{"a", "b c"} }), apierr.InvalidAPIKeyIndexes, "`indexes[1]`: \"b c\" is not an index pattern"},
+		{"index with a star inside", with(func(d *auth.Draft) { d.Indexes = []string{"a*b"} }), apierr.InvalidAPIKeyIndexes, "`indexes[0]`"},
+		{"empty index", with(func(d *auth.Draft) { d.Indexes = []string{""} }), apierr.InvalidAPIKeyIndexes, "`indexes[0]`"},
+		{"long index", with(func(d *auth.Draft) { d.Indexes = []string{strings.Repeat("x", 401)} }), apierr.InvalidAPIKeyIndexes, "at most 400"},
+		{"past", with(func(d *auth.Draft) { d.ExpiresAt = new("2026-11-21T05:00:00Z") }), apierr.InvalidAPIKeyExpiresAt, "is past"},
+		{"not a time", with(func(d *auth.Draft) { d.ExpiresAt = new("tomorrow") }), apierr.InvalidAPIKeyExpiresAt, "\"tomorrow\" is not a time"},
+		{"empty time", with(func(d *auth.Draft) { d.ExpiresAt = new("") }), apierr.InvalidAPIKeyExpiresAt, "not a time"},
+		{"everything, no index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"search", "*"}, []string{} }), apierr.InvalidAPIKeyIndexes, "`indexes` is empty, and `actions` holds `*`: write [\"*\"] for all indexes"},
+		{"all reads, no index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"*.get"}, nil }), apierr.InvalidAPIKeyIndexes, "`indexes` is empty, and `actions` holds `*.get`"},
+		{"global action, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"search", "keys.get"}, []string{"a"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`keys.get`"},
+		{"global group, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"chats.*"}, []string{"a*"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`chats.*`"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := s.Create(t.Context(), tt.draft)
+			if !apierr.Is(err, tt.code) || !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("Create: error %v, want %s with %q", err, tt.code, tt.message)
+			}
+		})
+	}
+	if _, total := s.Keys(0, 0); total != 5 {
+		t.Errorf("%d keys after refusals, want 5", total)
+	}
+}
+
+func TestExpiryForms(t *testing.T) {
+	s := open(t, master, newClock())
+	for given, want := range map[string]string{
+		"2030-01-31T12:00:00Z":      "2030-01-31T12:00:00Z",
+		"2030-01-31T12:00:00+02:00": "2030-01-31T10:00:00Z",
+		"2030-01-31T12:00:00.5Z":    "2030-01-31T12:00:00Z",
+		"2030-01-31T12:00:00":       "2030-01-31T12:00:00Z",
+		"2030-01-31 12:00:00":       "2030-01-31T12:00:00Z",
+		"2030-01-31":                "2030-01-31T00:00:00Z",
+	} {
+		k, err := s.Create(t.Context(), auth.Draft{ExpiresAt: &given})
+		if err != nil {
+			t.Errorf("Create with %q: %v", given, err)
+			continue
+		}
+		if got := k.ExpiresAt.Format(time.RFC3339); got != want {
+			t.Errorf("expiry %q = %s, want %s", given, got, want)
+		}
+	}
+}
+
+func TestManage(t *testing.T) {
+	c := newClock()
+	s := open(t, master, c)
+	k, value := create(t, s, auth.Draft{Name: new("n"), Description: new("d"), Actions: []string{"search"}, Indexes: []string{"*"}})
+	for _, by := range []string{k.UID, strings.ToUpper(k.UID), value} {
+		if got, err := s.Key(by); err != nil || got.UID != k.UID {
+			t.Errorf("Key(%.8s…) = %v, %v, want it", by, got.UID, err)
+		}
+	}
+	c.t = c.t.Add(time.Minute)
+	got, err := s.Update(t.Context(), value, auth.Change{Name: apierr.Optional[string]{Set: true}})
+	if err != nil || got.Name != nil || *got.Description != "d" || !got.UpdatedAt.Equal(c.t) || got.CreatedAt.Equal(c.t) {
+		t.Errorf("Update = %+v, %v, want no name, the same description, and a new time", got, err)
+	}
+	all, total := s.Keys(0, 100)
+	if total != 5 || !slices.IsSortedFunc(all, func(a, b auth.Key) int { return strings.Compare(a.UID, b.UID) }) {
+		t.Errorf("Keys = %d in no order, want 5 by uid", total)
+	}
+	if page, total := s.Keys(3, 1); len(page) != 1 || total != 5 || page[0].UID != all[3].UID {
+		t.Errorf("Keys(3, 1) = %v of %d, want the fourth of 5", page, total)
+	}
+	if page, _ := s.Keys(9, 2); len(page) != 0 {
+		t.Errorf("Keys(9, 2) = %v, want none", page)
+	}
+	if err := s.Delete(t.Context(), value); err != nil {
+		t.Fatal(err)
+	}
+	for what, f := range map[string]func() error{
+		"Key":    func() error { _, err := s.Key(k.UID); return err },
+		"Update": func() error { _, err := s.Update(t.Context(), k.UID, auth.Change{}); return err },
+		"Delete": func() error { return s.Delete(t.Context(), k.UID) },
+	} {
+		if err := f(); !apierr.Is(err, apierr.APIKeyNotFound) || strings.Contains(err.Error(), k.UID) {
+			t.Errorf("%s of a deleted key: error %v, want %s without what was looked for", what, err, apierr.APIKeyNotFound)
+		}
+	}
+	if _, err := s.Authenticate("Bearer " + value); !apierr.Is(err, apierr.InvalidAPIKey) {
+		t.Errorf("Authenticate with a deleted key: error %v, want %s", err, apierr.InvalidAPIKey)
+	}
+}
+
+func TestHammerKeys(t *testing.T) {
+	s := open(t, master, newClock())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				k, err := s.Create(t.Context(), auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				value := s.Value(&k)
+				if _, err := s.Authenticate("Bearer " + value); err != nil {
+					t.Errorf("Authenticate with a new key: %v", err)
+				}
+				s.Keys(0, 10)
+				if err := s.Delete(t.Context(), k.UID); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Authenticate("Bearer " + value); err == nil {
+					t.Error("Authenticate with a deleted key passes")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, total := s.Keys(0, 0); total != 4 {
+		t.Errorf("%d keys at the end, want 4", total)
+	}
+}

@@ -1,0 +1,225 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/base/memory"
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// Bodies of chats and of MCP have a limit of their own, packed or not.
+//
+//parley:option http-chat-payload-size-limit
+func TestHostileChatBodies(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{})
+	long := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 90<<20) + `"}]}`
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte(long))
+	check(t, err)
+	check(t, w.Close())
+	for _, path := range []string{completions, "/v1/chat/completions", "/v1/responses", "/mcp"} {
+		for name, a := range map[string]answer{
+			"whole":  r.do("POST", path, long[:5<<20]),
+			"packed": r.do("POST", path, packed.String(), "Content-Encoding", "gzip"),
+		} {
+			if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, "--http-chat-payload-size-limit") || !strings.Contains(a.body, "4194304") {
+				t.Errorf("POST %s, %s = %d %s, want 413 that names the option", path, name, a.status, a.body)
+			}
+		}
+	}
+	raised := newRig(t, wish{limits: httpapi.Limits{Chat: 8 << 20}})
+	if a := raised.do("POST", "/v1/chat/completions", long[:5<<20]); a.status == http.StatusRequestEntityTooLarge {
+		t.Errorf("POST of 5 MiB where 8 are allowed = %d %s", a.status, a.body)
+	}
+}
+
+// begin sends the head of a request for an answer, and a part of its body.
+func (r *rig) begin(t *testing.T, path, key string) *bufio.Reader {
+	t.Helper()
+	c := r.connect(t)
+	_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n%s", path, key, strings.Repeat(" ", 32<<10))
+	check(t, err)
+	return bufio.NewReader(c)
+}
+
+// status reads an answer that comes though the body has not.
+func status(t *testing.T, in *bufio.Reader) int {
+	t.Helper()
+	res, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatalf("no answer before the body is whole: %v", err)
+	}
+	return res.StatusCode
+}
+
+// Who may not ask is told so before its body is read, and nobody has more bodies read
+// at a time than it may have answered.
+func TestHostileUnadmittedBodies(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{})
+	if got := status(t, r.begin(t, "/chats/nope/chat/completions", "Bearer "+master)); got != http.StatusNotFound {
+		t.Errorf("answer for a workspace that is not there = %d, want 404", got)
+	}
+	for limits, path := range map[string]string{`{"parallel":1}`: completions, `{"requestsPerMinute":1}`: "/v1/chat/completions"} {
+		_, key := r.limited(limits)
+		first := r.begin(t, path, key)
+		waitUntil(t, "the first body is being read", func() bool {
+			a := r.do("POST", path, "{}", "Authorization", key) // whatever it is, it is not read
+			return a.status == http.StatusTooManyRequests
+		})
+		if got := status(t, r.begin(t, path, key)); got != http.StatusTooManyRequests {
+			t.Errorf("a second body with %s = %d, want 429", limits, got)
+		}
+		_ = first
+	}
+}
+
+func waitUntil(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	if !waittest.Until(ok) {
+		t.Fatalf("it never came to this: %s", what)
+	}
+}
+
+// What requests hold comes to no more than there is for them; small ones are answered
+// last, and all of it is given back.
+func TestHostileMemory(t *testing.T) {
+	t.Parallel()
+	const limit = 4 << 20
+	account := memory.NewAccount(limit)
+	held := func() int64 {
+		n, _, _ := account.Figures()
+		return n
+	}
+	r := newRig(t, wish{memory: account})
+	var bodies []io.Closer
+	for range 3 { // 3 MiB in all, of 3 copies each
+		c := r.connect(t)
+		bodies = append(bodies, c)
+		_, err := fmt.Fprintf(c, "PATCH /indexes/a/settings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n%s", master, strings.Repeat(" ", 340<<10))
+		check(t, err)
+	}
+	waitUntil(t, "bodies hold over two thirds of the account", func() bool { return held() > limit*2/3 })
+	large := strings.Repeat(" ", 500<<10) + `{"stopWords":["x"]}`
+	a := r.do("PATCH", "/indexes/a/settings", large)
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "memory_exhausted") || a.header.Get("Retry-After") != "1" || !strings.Contains(a.body, "--max-request-memory") {
+		t.Errorf("a large body then = %d %v %s, want 503 that names the option", a.status, a.header, a.body)
+	}
+	if a := r.do("GET", "/health", ""); a.status != http.StatusOK {
+		t.Errorf("health then = %d %s, want 200", a.status, a.body)
+	}
+	if a := r.do("POST", "/indexes/a/search", `{"q":"x"}`); a.status != http.StatusNotFound {
+		t.Errorf("a small search then = %d %s, want 404, since there is no index", a.status, a.body)
+	}
+	if held() > limit {
+		t.Errorf("requests hold %d bytes, want %d at most", held(), limit)
+	}
+	for _, c := range bodies {
+		check(t, c.Close())
+	}
+	waitUntil(t, "all is given back", func() bool { return held() == 0 })
+	if a := r.do("PATCH", "/indexes/a/settings", large); a.status != http.StatusAccepted {
+		t.Errorf("the large body afterwards = %d %s, want 202", a.status, a.body)
+	}
+}
+
+// What comes in is small, what it would become is not: an answer has a limit, which
+// counts while it is made.
+//
+//parley:option http-answer-size-limit
+func TestHostileAnswers(t *testing.T) {
+	t.Parallel()
+	account := memory.NewAccount(256 << 20)
+	r := newRig(t, wish{memory: account, limits: httpapi.Limits{Answer: 1 << 20}})
+	documents := make([]string, 40)
+	for i := range documents {
+		documents[i] = fmt.Sprintf(`{"id":%d,"kind":"%d-%s","text":"%s"}`, i, i, strings.Repeat("k", 300), strings.Repeat("word ", 400))
+	}
+	for _, a := range []answer{
+		r.do("PATCH", "/indexes/a/settings", `{"filterableAttributes":["kind"]}`),
+		r.do("POST", "/indexes/a/documents", "["+strings.Join(documents, ",")+"]"),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	tag := strings.Repeat("<", 100)
+	marked := `"q":"word","attributesToHighlight":["*"],"highlightPreTag":"` + tag + `","highlightPostTag":"` + tag + `"`
+	many := strings.TrimSuffix(strings.Repeat(`{"indexUid":"a","q":"word"},`, 30), ",")
+	tests := []scenario{
+		{name: "search", method: "POST", path: "/indexes/a/search", body: `{` + marked + `,"limit":40}`},
+		{name: "two texts", method: "POST", path: "/indexes/a/search", body: strings.ReplaceAll(`{`+marked+`,"limit":2}`, tag, strings.Repeat("<", 1000))},
+		{name: "places", method: "POST", path: "/multi-search", body: `{"queries":[` + strings.ReplaceAll(many, `"word"`, `"word","showMatchesPosition":true,"limit":40,"attributesToRetrieve":["id"]`) + `]}`},
+		{name: "search by URL", method: "GET", path: "/indexes/a/search?q=word&limit=40&attributesToHighlight=*&highlightPreTag=" + strings.Repeat("x", 150)},
+		{name: "several", method: "POST", path: "/multi-search", body: `{"queries":[` + many + `]}`},
+		{name: "federated", method: "POST", path: "/multi-search", body: `{"federation":{"limit":1000},"queries":[` + many + `]}`},
+		{name: "facets", method: "POST", path: "/multi-search", body: `{"queries":[` + strings.ReplaceAll(strings.Repeat(many+",", 4)+many, `"word"`, `"word","limit":0,"facets":["kind"]`) + `]}`},
+	}
+	for i := range tests {
+		tests[i].status, tests[i].code, tests[i].contains = 413, "answer_too_large", []string{"1048576", "attributesToRetrieve", "--http-answer-size-limit"}
+	}
+	r.play(t, tests)
+	for i := range 20 { // each has an id of its own
+		if got := r.task(r.do("POST", "/indexes/a/documents", strings.ReplaceAll("["+strings.Join(documents, ",")+"]", `"id":`, fmt.Sprintf(`"id":%d`, i+1)))); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	r.play(t, []scenario{
+		{name: "documents", method: "GET", path: "/indexes/a/documents?limit=100000", status: 413, code: "answer_too_large"},
+		{name: "documents by a body", method: "POST", path: "/indexes/a/documents/fetch", body: `{"limit":100000,"sort":["id:asc"]}`, status: 400},
+		{name: "documents by a filter", method: "POST", path: "/indexes/a/documents/fetch", body: `{"limit":100000,"filter":"kind EXISTS"}`, status: 413, code: "answer_too_large"},
+		{name: "little of many", method: "GET", path: "/indexes/a/documents?limit=100000&fields=id", status: 200},
+		{name: "what fits", method: "POST", path: "/indexes/a/search", body: `{` + marked + `,"limit":1}`, status: 200},
+		{name: "several that fit", method: "POST", path: "/multi-search", body: `{"queries":[{"indexUid":"a","q":"word","limit":1},{"indexUid":"a","q":"none"}]}`, status: 200, contains: []string{`{"results":[{"indexUid":"a","hits":[{"id":`, `},{"indexUid":"a","hits":[]`}},
+	})
+	waitUntil(t, "all is given back", func() bool {
+		r.client.CloseIdleConnections()
+		n, _, _ := account.Figures()
+		return n == 0
+	})
+}
+
+// null is no body: each route that reads JSON says so, but for the routes of one
+// setting, which null resets.
+func TestHostileNullBodies(t *testing.T) {
+	t.Parallel()
+	r := newMovies(t)
+	parameter := regexp.MustCompile(`:uid`)
+	rest := regexp.MustCompile(`:[a-zA-Z]+\??|\*`)
+	// They read no body, or one that is not JSON.
+	without := []string{
+		"POST /dumps", "POST /snapshots", "POST /plugins/reload", "POST /cluster/upgrade", "POST /cluster/snapshot", "POST /cluster/resign",
+		"POST /tasks/cancel", "POST /indexes/:uid/compact", "POST /chats/:uid/test", "POST /telemetry/flush",
+	}
+	for _, row := range httpapi.Table(r.server) {
+		method, path, _ := strings.Cut(row.Name, " ")
+		if method == "GET" || method == "DELETE" || slices.Contains(without, row.Name) {
+			continue
+		}
+		setting := strings.HasPrefix(path, "/indexes/:uid/settings/")
+		uid := "movies"
+		if strings.HasPrefix(path, "/chats/") {
+			uid = "demo"
+		}
+		path = rest.ReplaceAllString(parameter.ReplaceAllString(path, uid), "1")
+		for _, body := range []string{"null", " null\n"} {
+			a := r.do(method, path, body)
+			if accepted := a.status < 300; accepted != setting {
+				t.Errorf("%s with %q = %d %s, want it to be refused, but for a setting", row.Name, body, a.status, a.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package indexapi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/federate"
+	"github.com/parley-search/parley/host/internal/search/settings"
+)
+
+// multiSearchRequest is the body of POST /multi-search.
+type multiSearchRequest struct {
+	Federation *federationRequest `json:"federation"`
+	Queries    []multiQuery       `json:"queries"`
+}
+
+type federationRequest struct {
+	Offset        int                 `json:"offset"`
+	Limit         *int                `json:"limit"`
+	Page          *int                `json:"page"`
+	HitsPerPage   *int                `json:"hitsPerPage"`
+	Distinct      string              `json:"distinct"`
+	FacetsByIndex map[string][]string `json:"facetsByIndex"`
+	MergeFacets   *mergeFacetsRequest `json:"mergeFacets"`
+	Personalize   *personalizeRequest `json:"personalize"`
+	Performance   bool                `json:"showPerformanceDetails"`
+}
+
+type mergeFacetsRequest struct {
+	MaxValuesPerFacet *int `json:"maxValuesPerFacet"`
+}
+
+// A multiQuery is a search request that names its index.
+type multiQuery struct {
+	IndexUID string                    `json:"indexUid"`
+	Options  *federationOptionsRequest `json:"federationOptions"`
+	searchRequest
+}
+
+type federationOptionsRequest struct {
+	Weight        *float64 `json:"weight"`
+	QueryPosition *int     `json:"queryPosition"`
+	Remote        string   `json:"remote"`
+}
+
+// multiSearchFields are the codes of the fields: those of a search hold for
+// each query.
+func multiSearchFields() apierr.Fields {
+	f := apierr.Fields{
+		"federation":                               searcherr.InvalidMultiSearchFederated,
+		"federation.offset":                        searcherr.InvalidSearchOffset,
+		"federation.limit":                         searcherr.InvalidSearchLimit,
+		"federation.page":                          searcherr.InvalidSearchPage,
+		"federation.hitsPerPage":                   searcherr.InvalidSearchHitsPerPage,
+		"federation.distinct":                      searcherr.InvalidSearchDistinct,
+		"federation.mergeFacets.*":                 searcherr.InvalidMultiSearchMergeFacets,
+		"federation.personalize":                   searcherr.InvalidSearchPersonalize,
+		"federation.personalize.*":                 searcherr.InvalidSearchPersonalize,
+		"federation.personalize.userContext":       searcherr.InvalidSearchPersonalizeContext,
+		"federation.showPerformanceDetails":        searcherr.InvalidSearchShowPerformance,
+		"federation.facetsByIndex":                 searcherr.InvalidMultiSearchFacetsByIndex,
+		"federation.mergeFacets":                   searcherr.InvalidMultiSearchMergeFacets,
+		"federation.mergeFacets.maxValuesPerFacet": searcherr.InvalidMultiSearchMaxValues,
+		"queries.indexUid":                         indexerr.InvalidIndexUID,
+		"queries.federationOptions":                searcherr.InvalidMultiSearchOptions,
+		"queries.federationOptions.weight":         searcherr.InvalidMultiSearchWeight,
+		"queries.federationOptions.remote":         searcherr.InvalidMultiSearchRemote,
+		"queries.federationOptions.queryPosition":  searcherr.InvalidMultiSearchPosition,
+	}
+	for name, code := range searchFields {
+		f["queries."+name] = code
+	}
+	return f
+}
+
+// multiResult is what one query of a multi-search found.
+type multiResult struct {
+	IndexUID string `json:"indexUid"`
+	searchBody
+}
+
+// federatedBody is what a federated search found.
+type federatedBody struct {
+	Hits             []json.RawMessage `json:"hits"`
+	ProcessingTimeMS int64             `json:"processingTimeMs"`
+	pageBody
+	RequestUID string `json:"requestUid"`
+
+	QueryVectors      map[int][]float32            `json:"queryVectors,omitzero"`
+	RemoteErrors      map[string]request.ErrorBody `json:"remoteErrors,omitzero"`
+	FacetDistribution json.RawMessage              `json:"facetDistribution,omitempty"`
+	FacetStats        map[string]facetNumber       `json:"facetStats,omitzero"`
+	FacetsByIndex     map[string]facetsBody        `json:"facetsByIndex,omitzero"`
+	SemanticHitCount  *int                         `json:"semanticHitCount,omitempty"`
+	Performance       performance                  `json:"performanceDetails,omitzero"`
+}
+
+// facetsBody are the facets of one index.
+type facetsBody struct {
+	Distribution json.RawMessage        `json:"distribution"`
+	Stats        map[string]facetNumber `json:"stats"`
+
+	// For another host alone, see federate.Header.
+	Order map[string]settings.FacetSort `json:"order,omitempty"`
+	Shown *int                          `json:"shown,omitempty"`
+}
+
+// federationBody stands in each hit of a federated search.
+type federationBody struct {
+	IndexUID      string  `json:"indexUid"`
+	Position      int     `json:"queriesPosition"`
+	WeightedScore float64 `json:"weightedRankingScore"`
+	Remote        string  `json:"remote,omitempty"`
+
+	// For another host alone, see federate.Header.
+	Order     json.RawMessage `json:"order,omitempty"`
+	Distinct  json.RawMessage `json:"distinct,omitempty"`
+	ByMeaning bool            `json:"byMeaning,omitempty"`
+}
+
+// MultiSearch answers POST /multi-search.
+func (s *Server) MultiSearch(r *request.Call) error {
+	body, err := r.ReadBody()
+	if err != nil {
+		return err
+	}
+	var b multiSearchRequest
+	if err := apierr.DecodeStrict(body, &b, multiSearchFields()); err != nil {
+		return err
+	}
+	if b.Queries == nil {
+		return apierr.Newf(apierr.BadRequest, "`queries` is missing: send an array of searches, each with its `indexUid`.")
+	}
+	var sent struct {
+		Queries []json.RawMessage `json:"queries"`
+	}
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return fmt.Errorf("read queries: %w", err)
+	}
+	queries := make([]federate.Query, len(b.Queries))
+	for i := range b.Queries {
+		if err := b.Queries[i].Personalize.check(fmt.Sprintf("queries[%d].personalize", i)); err != nil {
+			return err
+		}
+		queries[i] = b.Queries[i].query()
+		queries[i].Raw = sent.Queries[i]
+	}
+	if err := r.CountSearches(max(len(queries), 1)); err != nil {
+		return err
+	}
+	if b.Federation != nil {
+		return s.federatedSearch(r, b.Federation, queries)
+	}
+	found, err := s.Federate.MultiSearch(r.Base, r.Caller, queries)
+	if err != nil {
+		return err
+	}
+	out := []byte(`{"results":[`)
+	for i, res := range found {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		result := multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query, b.Queries[i].performance())}
+		hits := result.Hits
+		result.Hits, found[i] = nil, nil
+		if out, err = request.AppendDocuments(out, hits, result); err != nil {
+			return err
+		}
+		out = bytes.TrimSuffix(out, []byte("\n"))
+	}
+	return r.WithBody(append(out, "]}\n"...))
+}
+
+func (q *multiQuery) query() federate.Query {
+	m := federate.Query{IndexUID: q.IndexUID, Query: q.searchRequest.query(), Performance: q.ShowPerformanceDetails != nil}
+	if q.Options != nil {
+		m.Options = &federate.QueryOptions{Weight: q.Options.Weight, Position: q.Options.QueryPosition, Remote: q.Options.Remote}
+	}
+	return m
+}
+
+func (s *Server) federatedSearch(r *request.Call, f *federationRequest, queries []federate.Query) error {
+	if err := f.Personalize.check("federation.personalize"); err != nil {
+		return err
+	}
+	federation := f.federation()
+	federation.Host = r.Get(federate.Header) != ""
+	res, err := s.Federate.FederatedSearch(r.Base, r.Caller, federation, queries)
+	if err != nil {
+		return err
+	}
+	b := federatedBody{
+		ProcessingTimeMS: res.ProcessingTime.Milliseconds(),
+		RequestUID:       newRequestUID(), QueryVectors: res.QueryVectors, SemanticHitCount: res.SemanticHits,
+	}
+	if f.Performance {
+		b.Performance = res.Steps
+	}
+	if res.Paged {
+		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.EstimatedTotalHits
+	} else {
+		b.Limit, b.Offset, b.EstimatedTotalHits = &res.Limit, &res.Offset, &res.EstimatedTotalHits
+	}
+	hits := make([]json.RawMessage, len(res.Hits))
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: cmp.Or(h.Remote, res.Self)}
+		if federation.Host {
+			f.Order, f.Distinct, f.ByMeaning = h.Order()
+		}
+		doc := h.Document
+		if h.Remote == "" {
+			doc = newHit(&h.Hit, &queries[h.Query].Query)
+		}
+		hits[i] = withMember(doc, "_federation", request.Encode(f))
+	}
+	if res.RemoteErrors != nil {
+		b.RemoteErrors = map[string]request.ErrorBody{}
+	}
+	for name, e := range res.RemoteErrors {
+		b.RemoteErrors[name] = request.NewErrorBody(e)
+	}
+	if res.Facets != nil {
+		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
+	}
+	if res.FacetsByIndex != nil {
+		b.FacetsByIndex = map[string]facetsBody{}
+		for _, f := range res.FacetsByIndex {
+			one := facetsBody{Distribution: facetDistribution(f.Facets), Stats: facetStats(f.Facets)}
+			if federation.Host {
+				one.Shown, one.Order = f.Shown, facetOrder(f.Facets)
+			}
+			b.FacetsByIndex[f.IndexUID] = one
+		}
+	}
+	return r.WithDocuments(hits, b)
+}
+
+// facetOrder is the order of the values of each attribute.
+func facetOrder(facets []search.FacetCounts) map[string]settings.FacetSort {
+	out := make(map[string]settings.FacetSort, len(facets))
+	for _, f := range facets {
+		out[f.Attribute] = f.By
+	}
+	return out
+}
+
+func (f *federationRequest) federation() federate.Federation {
+	out := federate.Federation{Offset: f.Offset, Limit: f.Limit, Page: f.Page, HitsPerPage: f.HitsPerPage, Distinct: f.Distinct, FacetsByIndex: f.FacetsByIndex, Personalize: f.Personalize != nil}
+	if f.MergeFacets != nil {
+		out.MergeFacets, out.MaxValuesPerFacet = true, f.MergeFacets.MaxValuesPerFacet
+	}
+	return out
+}

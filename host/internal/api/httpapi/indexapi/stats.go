@@ -1,0 +1,53 @@
+package indexapi
+
+import (
+	"time"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/search"
+)
+
+type indexStatsBody struct {
+	NumberOfDocuments         int            `json:"numberOfDocuments"`
+	IndexSize                 int64          `json:"indexSize"` // bytes, as all sizes
+	UsedIndexSize             int64          `json:"usedIndexSize"`
+	IsIndexing                bool           `json:"isIndexing"`
+	FieldDistribution         map[string]int `json:"fieldDistribution"`
+	NumberOfEmbeddedDocuments int            `json:"numberOfEmbeddedDocuments"`
+	NumberOfEmbeddings        int            `json:"numberOfEmbeddings"`
+	RawDocumentDBSize         int64          `json:"rawDocumentDbSize"`
+	AvgDocumentSize           int64          `json:"avgDocumentSize"`
+}
+
+func newIndexStats(st *search.Stats) indexStatsBody {
+	return indexStatsBody{
+		st.NumberOfDocuments, st.FolderBytes, st.UsedBytes, st.IsIndexing, st.FieldDistribution, st.Embedded, st.Embeddings,
+		st.DocumentBytes, st.DocumentBytes / int64(max(st.NumberOfDocuments, 1)),
+	}
+}
+
+type statsBody struct {
+	DatabaseSize     *int64                    `json:"databaseSize,omitempty"`
+	UsedDatabaseSize *int64                    `json:"usedDatabaseSize,omitempty"`
+	VectorMemory     int64                     `json:"vectorMemory"` // and at most:
+	MaxVectorMemory  int64                     `json:"maxVectorMemory"`
+	LastUpdate       *time.Time                `json:"lastUpdate"` // of any index; null without one
+	Indexes          map[string]indexStatsBody `json:"indexes"`
+}
+
+// Stats answers GET /stats, for the indexes that the caller may use.
+func (s *Server) Stats(r *request.Call) error {
+	b := statsBody{Indexes: make(map[string]indexStatsBody)}
+	if s.DatabaseSize != nil {
+		size, used := s.DatabaseSize()
+		b.DatabaseSize, b.UsedDatabaseSize = &size, &used
+	}
+	b.VectorMemory, b.MaxVectorMemory = s.Search.VectorMemory()
+	for _, st := range s.Search.AllStats(r.Caller) {
+		b.Indexes[st.UID] = newIndexStats(&st)
+		if b.LastUpdate == nil || st.UpdatedAt.After(*b.LastUpdate) {
+			b.LastUpdate = new(st.UpdatedAt)
+		}
+	}
+	return r.OK(b)
+}

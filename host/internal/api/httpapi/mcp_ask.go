@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/api/mcp"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// An asker answers the question of one message.
+type asker struct {
+	server  *Server
+	caller  *auth.Caller
+	base    string        // URL of this host
+	address netip.Addr    // of the client
+	outcome *chat.Outcome // of the answer, where there was one
+	left    atomic.Pointer[limit.State]
+}
+
+// limits are what was left of them when it was asked, or when it was answered.
+func (k *asker) limits() (left limit.State) {
+	if p := k.left.Load(); p != nil {
+		left = *p
+	}
+	return left
+}
+
+var _ mcp.Asker = (*asker)(nil)
+
+// Workspaces implements [mcp.Asker].
+func (k *asker) Workspaces(ctx context.Context) ([]string, error) {
+	models, err := k.server.Chat.Models(ctx, k.caller)
+	var uids []string
+	for _, m := range models {
+		if !strings.Contains(m.ID, "/") {
+			uids = append(uids, m.ID)
+		}
+	}
+	return uids, err
+}
+
+// Ask implements [mcp.Asker]: only the question goes to the provider.
+func (k *asker) Ask(ctx context.Context, workspace, question string, progress func(string)) (*mcp.Finished, error) {
+	target, err := k.server.Chat.Resolve(ctx, k.caller, workspace)
+	if err != nil {
+		return nil, err
+	}
+	w := &askSink{progress: progress, base: k.base}
+	o := chat.Options{
+		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true,
+		Client:  k.address,
+		Limited: func(left limit.State) { k.left.Store(&left) },
+	}
+	if target.Citations {
+		o.Citations = k.base
+	}
+	message := map[string]any{"stream": true, "messages": []map[string]string{{"role": "user", "content": question}}}
+	if target.Model != "" {
+		message["model"] = target.Model
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer, err := k.server.Chat.Start(ctx, cancel, k.caller, target.Workspace, request.Encode(message), o)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	err = answer.WriteTo(w)
+	k.left.Store(new(answer.Limits()))
+	outcome := answer.Outcome()
+	k.outcome = &outcome
+	if outcome.Err != nil {
+		return nil, outcome.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.Finished{Answer: string(w.text), Sources: w.cited, Usage: w.usage}, nil
+}
+
+// An askSink puts an answer's text together with the documents that it cites, and
+// says what is done.
+type askSink struct {
+	chat.Discard
+	progress func(string)
+	base     string // URL of this host
+	text     []byte
+	pieces   int
+	found    []mcp.Source
+	cited    []mcp.Source
+	usage    mcp.Usage
+}
+
+// Text implements [chat.Sink].
+func (w *askSink) Text(kind chat.Kind, text, _ []byte) {
+	w.pieces++
+	if kind != chat.Content {
+		return
+	}
+	if len(w.text) == 0 {
+		w.progress("writing")
+	}
+	w.text = append(w.text, text...)
+}
+
+// Searching implements [chat.Sink].
+func (w *askSink) Searching(index, query string) {
+	w.progress("searching " + index + " for " + query)
+}
+
+// Searched implements [chat.Sink].
+func (w *askSink) Searched(s *chat.Searched) {
+	for _, h := range s.Hits {
+		w.found = append(w.found, mcp.Source{ID: s.Index + "/" + h.ID, Title: h.Name(), URL: h.Link(w.base, s.Index)})
+	}
+}
+
+// Finish implements [chat.Sink].
+func (w *askSink) Finish(f *chat.Finish) {
+	for _, c := range f.Citations {
+		i := slices.IndexFunc(w.found, func(s mcp.Source) bool { return s.URL == c.URL && s.Title == c.Title })
+		if i >= 0 && !slices.Contains(w.cited, w.found[i]) {
+			w.cited = append(w.cited, w.found[i])
+		}
+	}
+	if u := f.Usage; u != nil {
+		w.usage = mcp.Usage{Prompt: int64(u.Prompt), Completion: int64(u.Completion), Total: int64(u.Total), Estimated: f.Estimated}
+	}
+}
+
+// Sent implements [chat.Sink]: the number of pieces.
+func (w *askSink) Sent() int { return w.pieces }

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// A Sealer seals what clients keep for this host. Only the same place opens it.
+type Sealer interface {
+	Seal(text []byte, place string) []byte
+	Open(sealed []byte, place string) ([]byte, error)
+}
+
+const (
+	// sealedMark begins encrypted content that is ours. What another service
+	// made, which a conversation may have too, is passed over.
+	sealedMark = "parley."
+	// maxSealed bounds one of ours, in bytes: no plugin leaves more.
+	maxSealed = 2 << 20
+)
+
+// sealedFor is the place of what owner alone may send back.
+func sealedFor(owner string) string { return "reasoning of " + owner }
+
+// sealCarry is c as owner gets it: a line that says whose it is, and the plugin's
+// bytes, sealed.
+func (s *Server) sealCarry(owner string, c *chat.Carry) string {
+	plain := append(append(request.Encode(c), '\n'), c.Bytes...)
+	return sealedMark + base64.RawURLEncoding.EncodeToString(s.Sealer.Seal(plain, sealedFor(owner)))
+}
+
+// openCarries opens what owner sent back of states. One of ours that does not open
+// is an error, unless this host kept it.
+func (s *Server) openCarries(owner string, states []openai.SealedState) ([]chat.Carry, error) {
+	var carries []chat.Carry
+	for _, state := range states {
+		text, ours := strings.CutPrefix(state.Text, sealedMark)
+		if !ours {
+			continue
+		}
+		c, ok := s.openCarry(owner, text)
+		switch {
+		case ok:
+			carries = append(carries, c)
+		case state.Param != "":
+			return nil, &openai.Error{
+				Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "invalid_encrypted_content", Param: state.Param,
+				Message: "`" + state.Param + "` cannot be opened: it is damaged, or another host made it, or this one for another key. Leave it out; the answer then continues without the reasoning.",
+			}
+		}
+	}
+	return carries, nil
+}
+
+func (s *Server) openCarry(owner, text string) (c chat.Carry, ok bool) {
+	if len(text) > maxSealed || s.Sealer == nil {
+		return c, false
+	}
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return c, false
+	}
+	plain, err := s.Sealer.Open(sealed, sealedFor(owner))
+	if err != nil {
+		return c, false
+	}
+	head, rest, _ := bytes.Cut(plain, []byte{'\n'})
+	c.Bytes = rest
+	return c, json.Unmarshal(head, &c) == nil
+}
+
+// keepReasoning has w say of each turn of the answer what the next answer
+// wants back of it, where the client asks for that or the host keeps it.
+func (s *Server) keepReasoning(owner string, request *openai.ResponseRequest, w *openai.ResponseWriter) {
+	kept := request.Store && s.Responses.Keeps()
+	if s.Sealer == nil || !request.Sealed && !kept {
+		return
+	}
+	w.Sealed = func(c *chat.Carry) (sealed string, needed bool) {
+		needed = c.Needed()
+		if needed || request.Sealed {
+			sealed = s.sealCarry(owner, c)
+		}
+		return sealed, needed
+	}
+}

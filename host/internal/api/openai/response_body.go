@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+)
+
+// A Lookup returns the stored item called id, or false.
+type Lookup func(id string) (item json.RawMessage, ok bool)
+
+// Body returns the request for the provider's model, which may be empty, of a
+// source, as package chat takes it. history are the items of the conversation so
+// far.
+func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, source string) ([]byte, error) {
+	var m messages
+	if text := r.fields.text("instructions"); text != "" {
+		m.add("instructions", "system", quote(text))
+	}
+	m.kept = true
+	for i, item := range history {
+		if err := m.item(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
+			return nil, err
+		}
+	}
+	m.kept = false
+	for i, item := range r.input {
+		if err := m.item(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.list) == 0 {
+		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
+	}
+	body := object{"messages": rawjson.Array(m.done())}
+	r.from, r.states = m.from, m.states
+	if model != "" {
+		body["model"] = quote(model)
+	}
+	for to, from := range map[string]string{
+		"parallel_tool_calls": "parallel_tool_calls", "temperature": "temperature", "top_p": "top_p", "top_logprobs": "top_logprobs",
+		"max_completion_tokens": "max_output_tokens", "metadata": "metadata", "user": "user",
+	} {
+		if v := r.fields[from]; !rawjson.IsAbsent(v) {
+			body[to] = v
+		}
+	}
+	if source != "openAi" && source != "azureOpenAi" {
+		delete(body, "metadata")
+		delete(body, "user")
+	}
+	if r.logprobs || body["top_logprobs"] != nil && string(body["top_logprobs"]) != "0" {
+		body["logprobs"] = json.RawMessage("true")
+	} else {
+		delete(body, "top_logprobs")
+	}
+	reasoning, _ := objectIn(r.fields["reasoning"])
+	if v := reasoning["effort"]; !rawjson.IsAbsent(v) {
+		body["reasoning_effort"] = v
+	}
+	if err := r.addTools(body); err != nil {
+		return nil, err
+	}
+	if err := r.format(body); err != nil {
+		return nil, err
+	}
+	return body.append(nil), nil
+}
+
+// format translates text.format.
+func (r *ResponseRequest) format(body object) error {
+	text, _ := objectIn(r.fields["text"])
+	if v := text["verbosity"]; !rawjson.IsAbsent(v) {
+		body["verbosity"] = v
+	}
+	format, _ := objectIn(text["format"])
+	switch typ := format.text("type"); typ {
+	case "", "text":
+	case "json_object":
+		body["response_format"] = text["format"]
+	case "json_schema":
+		schema := object{}
+		for _, name := range []string{"name", "schema", "strict", "description"} {
+			if v := format[name]; !rawjson.IsAbsent(v) {
+				schema[name] = v
+			}
+		}
+		body["response_format"] = object{"type": quote("json_schema"), "json_schema": schema.append(nil)}.append(nil)
+	default:
+		return refuse("unsupported_value", "text.format.type", "`text.format.type` is `"+typ+"`: it must be text, json_object or json_schema.")
+	}
+	return nil
+}
+
+// unknownItem is the error for an item_reference to what is not kept.
+func unknownItem(path, id string) *Error {
+	return &Error{
+		Status: http.StatusNotFound, Type: typeRequest, Code: "item_not_found", Param: path + ".id",
+		Message: "Item with id `" + id + "` not found: it has expired or was never kept. Send the item itself.",
+	}
+}

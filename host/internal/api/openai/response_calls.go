@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// ToolStart implements [chat.Sink].
+func (w *ResponseWriter) ToolStart(id, name string, _ []byte) {
+	w.begin()
+	w.count(len(id) + len(name))
+	w.closeTalk()
+	w.calls = append(w.calls, w.open(&item{id: newID("fc_"), typ: "function_call", callID: id, function: w.request.function(name)}))
+}
+
+// ToolArguments implements [chat.Sink].
+func (w *ResponseWriter) ToolArguments(call int, piece []byte) {
+	w.count(len(piece))
+	w.arguments(w.calls[call], string(piece))
+}
+
+func (w *ResponseWriter) arguments(it *item, piece string) {
+	it.arguments = append(it.arguments, piece...)
+	o := it.at()
+	o["delta"] = quote(piece)
+	w.event("response.function_call_arguments.delta", o)
+}
+
+// closeCalls ends the function calls, in the order in which they were opened.
+func (w *ResponseWriter) closeCalls() {
+	for _, it := range w.items {
+		if it.typ != "function_call" || it.done {
+			continue
+		}
+		if len(it.arguments) == 0 {
+			w.arguments(it, "{}")
+		}
+		o := it.at()
+		o["name"], o["arguments"] = quote(it.function.name), rawjson.AppendString(nil, it.arguments)
+		w.event("response.function_call_arguments.done", o)
+		w.closeItem(it)
+	}
+}
+
+// Searched implements [chat.Sink]: it adds a search of the host's as an item,
+// where the request asks for that.
+func (w *ResponseWriter) Searched(s *chat.Searched) {
+	if !w.request.Searches {
+		return
+	}
+	w.begin()
+	w.closeTalk()
+	it := w.open(&item{id: newID("fs_"), typ: "file_search_call", query: s.Query})
+	for _, state := range []string{"in_progress", "searching", "completed"} {
+		w.event("response.file_search_call."+state, it.at())
+	}
+	for i := range s.Hits {
+		it.results = append(it.results, foundDocument(s.Index, &s.Hits[i]))
+	}
+	w.closeItem(it)
+}
+
+// foundDocument is one of a search's results.
+func foundDocument(index string, h *chat.Hit) json.RawMessage {
+	attributes := object{}
+	all, _ := objectIn(h.Document)
+	for name, v := range all {
+		if !slices.Contains([]byte{'{', '[', 'n'}, v[0]) { // texts, numbers, true and false
+			attributes[name] = v
+		}
+	}
+	return object{
+		"file_id": quote(index + "/" + h.ID), "filename": quote(h.Name()), "score": strconv.AppendFloat(nil, h.Score, 'f', -1, 64),
+		"text": quote(h.Text), "attributes": attributes.append(nil),
+	}.append(nil)
+}

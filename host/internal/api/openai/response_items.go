@@ -1,0 +1,253 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+)
+
+// messages builds a chat's messages of a response's items.
+type messages struct {
+	list []json.RawMessage
+	from map[int]string // where in the request a message of list stands, but the assistant's and those of tools
+	// An assistant message that calls may still be added to; content is null
+	// where it has calls alone.
+	open    bool
+	content json.RawMessage
+	calls   []json.RawMessage
+
+	// seen are images and files that tools gave, which only a user's message can
+	// have: it comes behind all of their outputs.
+	seen   []json.RawMessage
+	seenAt string
+	states []SealedState
+	kept   bool // what is added now was kept here
+}
+
+// A SealedState is the encrypted content of an item that a client sent back.
+type SealedState struct {
+	Param string // where in the request it stands; empty: it was kept here
+	Text  string
+}
+
+// add adds what stands at path of the request.
+func (m *messages) add(path, role string, content json.RawMessage) {
+	m.close()
+	m.show()
+	if m.from == nil {
+		m.from = make(map[int]string)
+	}
+	m.from[len(m.list)] = path
+	m.list = append(m.list, object{"role": quote(role), "content": content}.append(nil))
+}
+
+// close ends the assistant message that is open.
+func (m *messages) close() {
+	if !m.open {
+		return
+	}
+	o := object{"role": quote("assistant"), "content": m.content}
+	if len(m.calls) > 0 {
+		o["tool_calls"] = rawjson.Array(m.calls)
+	}
+	m.list = append(m.list, o.append(nil))
+	m.open, m.calls = false, nil
+}
+
+// output adds what a tool gave.
+func (m *messages) output(path string, o object) error {
+	if o.text("call_id") == "" {
+		return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
+	}
+	content, err := partsText(path+".output", "user", o["output"])
+	if err != nil {
+		return err
+	}
+	m.close()
+	if parts, ok := rawjson.Items(content); ok {
+		var texts []json.RawMessage
+		for _, v := range parts {
+			if part, _ := objectIn(v); part.text("type") == "text" {
+				texts = append(texts, v)
+			} else {
+				m.seen, m.seenAt = append(m.seen, v), path
+			}
+		}
+		if content = rawjson.Array(texts); len(texts) == 0 {
+			content = quote("What this gave follows.")
+		}
+	}
+	m.list = append(m.list, object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.append(nil))
+	return nil
+}
+
+// show adds the user's message with what tools gave beside text.
+func (m *messages) show() {
+	if seen := m.seen; seen != nil {
+		m.seen = nil
+		m.add(m.seenAt, "user", rawjson.Array(seen))
+	}
+}
+
+func (m *messages) done() []json.RawMessage {
+	m.close()
+	m.show()
+	return m.list
+}
+
+// state keeps the encrypted content of an item for who can open it.
+func (m *messages) state(path string, o object) {
+	text := o.text("encrypted_content")
+	if text == "" {
+		return
+	}
+	s := SealedState{path + ".encrypted_content", text}
+	if m.kept {
+		s.Param = ""
+	}
+	m.states = append(m.states, s)
+}
+
+// finished reports whether items of a type are what a server, or a tool that is no
+// function, did: they are history here.
+func finished(typ string) bool {
+	return strings.HasSuffix(typ, "_call") || strings.HasSuffix(typ, "_output") || strings.HasPrefix(typ, "mcp_") || strings.Contains(typ, "compaction")
+}
+
+// item adds an item, which is at path of the request.
+func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
+	o, ok := objectIn(v)
+	if !ok {
+		return wrongType(path, "an object", v)
+	}
+	switch typ := o.text("type"); typ {
+	case "", "message":
+		return m.message(path, o)
+	case "reasoning":
+		m.state(path, o)
+	case "function_call":
+		if m.kept {
+			m.state(path, o)
+		}
+		if !m.open {
+			m.show()
+			m.open, m.content = true, json.RawMessage("null")
+		}
+		name := spaced{o.text("namespace"), o.text("name")}.flat()
+		f := object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.text("arguments")))))}
+		m.calls = append(m.calls, object{"id": quote(o.text("call_id")), "type": quote("function"), "function": f.append(nil)}.append(nil))
+	case "function_call_output":
+		if o.text("call_id") == "" {
+			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
+		}
+		return m.output(path, o)
+	case "item_reference":
+		item, ok := lookup(o.text("id"))
+		if !ok {
+			return unknownItem(path, o.text("id"))
+		}
+		m.kept = true
+		defer func() { m.kept = false }()
+		return m.item(path, item, func(string) (json.RawMessage, bool) { return nil, false })
+	default:
+		if !finished(typ) {
+			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
+		}
+	}
+	return nil
+}
+
+var messageRoles = []string{"user", "assistant", "system", "developer"}
+
+func (m *messages) message(path string, o object) error {
+	role := o.text("role")
+	switch {
+	case rawjson.IsAbsent(o["role"]):
+		return refuse("missing_required_parameter", path+".role", "`"+path+".role` is missing: it must be user, assistant, system or developer.")
+	case !slices.Contains(messageRoles, role):
+		return refuse("invalid_value", path+".role", "`"+path+".role` must be user, assistant, system or developer.")
+	}
+	content, err := partsText(path+".content", role, o["content"])
+	if err != nil {
+		return err
+	}
+	if role != "assistant" {
+		m.add(path, role, content)
+		return nil
+	}
+	m.close()
+	m.show()
+	m.open, m.content = true, content
+	return nil
+}
+
+// mediaPart is an image or a file as a chat's message has it; nil where it says no
+// more than an id, which chats do not know.
+func mediaPart(typ string, part object) json.RawMessage {
+	if typ == "input_image" {
+		url := part.text("image_url")
+		if url == "" {
+			return nil
+		}
+		image := object{"url": quote(url)}
+		if detail := part.text("detail"); detail != "" {
+			image["detail"] = quote(detail)
+		}
+		return object{"type": quote("image_url"), "image_url": image.append(nil)}.append(nil)
+	}
+	if part.text("file_data") == "" {
+		return nil
+	}
+	file := object{"file_data": part["file_data"]}
+	if name := part.text("filename"); name != "" {
+		file["filename"] = quote(name)
+	}
+	return object{"type": quote("file"), "file": file.append(nil)}.append(nil)
+}
+
+// partsText returns content of a role, a string or parts, as a chat's message has
+// it.
+func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
+	if _, ok := rawjson.String(v); ok {
+		return v, nil
+	}
+	parts, ok := rawjson.Items(v)
+	if !ok {
+		return nil, wrongType(path, "a string or an array of parts", v)
+	}
+	var texts []string
+	var list []json.RawMessage
+	for i, v := range parts {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		part, _ := objectIn(v)
+		switch typ := part.text("type"); typ {
+		case "input_text", "output_text", "text":
+			text, ok := rawjson.String(part["text"])
+			if !ok {
+				return nil, wrongType(at+".text", "a string", part["text"])
+			}
+			texts = append(texts, text)
+			list = append(list, object{"type": quote("text"), "text": quote(text)}.append(nil))
+		case "input_image", "input_file":
+			media := mediaPart(typ, part)
+			if media == nil || role != "user" {
+				return nil, unsupportedPart(at, typ)
+			}
+			list = append(list, media)
+		case "refusal":
+			if role != "assistant" {
+				return nil, refuse("invalid_value", at+".type", "`"+at+".type` is `refusal`, which only an assistant's message has.")
+			}
+			list = append(list, object{"type": quote("refusal"), "refusal": quote(part.text("refusal"))}.append(nil))
+		default:
+			return nil, unsupportedPart(at, typ)
+		}
+	}
+	if len(texts) == len(list) && len(texts) <= 1 {
+		return quote(strings.Join(texts, "")), nil
+	}
+	return rawjson.Array(list), nil
+}

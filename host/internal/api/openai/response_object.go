@@ -1,0 +1,156 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// A Response is a response under construction.
+type Response struct {
+	ID        string
+	CreatedAt int64 // in seconds
+	request   *ResponseRequest
+	stored    bool
+
+	status    string // in_progress, completed, incomplete, failed
+	reason    string // of incomplete
+	failure   json.RawMessage
+	completed int64
+	usage     json.RawMessage // nothing before it has finished
+	tier      json.RawMessage
+	items     []*item
+	state     string // sealed, of the turn that called functions; empty: none
+}
+
+// Body is the response as it is now.
+func (r *Response) Body() []byte {
+	f := r.request.fields
+	orElse := func(name, otherwise string) json.RawMessage { return orJSON(f[name], otherwise) }
+	output := make([]json.RawMessage, 0, len(r.items))
+	if r.status != "in_progress" {
+		for _, it := range r.items {
+			output = append(output, it.body(r.request.Results))
+		}
+	}
+	reasoning, _ := objectIn(f["reasoning"])
+	text, ok := objectIn(f["text"])
+	if !ok {
+		text = object{}
+	}
+	text["format"] = orJSON(text["format"], `{"type":"text"}`)
+	o := object{
+		"id": quote(r.ID), "object": quote("response"), "created_at": number(r.CreatedAt), "completed_at": json.RawMessage("null"),
+		"status": quote(r.status), "background": json.RawMessage("false"), "error": orJSON(r.failure, "null"), "incomplete_details": json.RawMessage("null"),
+		"instructions": orElse("instructions", "null"), "max_output_tokens": orElse("max_output_tokens", "null"), "max_tool_calls": orElse("max_tool_calls", "null"),
+		"model": quote(r.request.Model), "output": rawjson.Array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
+		"previous_response_id": orElse("previous_response_id", "null"),
+		"reasoning":            object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.append(nil),
+		"service_tier":         orJSON(r.tier, "null"), "store": json.RawMessage(fmt.Sprint(r.stored)),
+		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": rawjson.Array(r.request.echo),
+		"top_p": orElse("top_p", "1"), "top_logprobs": orElse("top_logprobs", "0"), "presence_penalty": orElse("presence_penalty", "0"),
+		"frequency_penalty": orElse("frequency_penalty", "0"), "truncation": quote("disabled"), "usage": json.RawMessage("null"), "user": orElse("user", "null"),
+		"metadata": orElse("metadata", "{}"), "safety_identifier": orElse("safety_identifier", "null"), "prompt_cache_key": orElse("prompt_cache_key", "null"),
+	}
+	if r.reason != "" {
+		o["incomplete_details"] = object{"reason": quote(r.reason)}.append(nil)
+	}
+	if r.completed != 0 {
+		o["completed_at"] = number(r.completed)
+	}
+	if r.status != "in_progress" {
+		o["usage"] = orJSON(r.usage, string(responseUsage(&chat.Finish{})))
+	}
+	return o.append(nil)
+}
+
+// Output returns the items of the output, for the conversation that goes on: the
+// first function call has the sealed state.
+func (r *Response) Output() (ids []string, items []json.RawMessage) {
+	state := r.state
+	for _, it := range r.items {
+		body := it.body(true)
+		if it.typ == "function_call" && state != "" {
+			o, _ := objectIn(body)
+			o["encrypted_content"], state = quote(state), ""
+			body = o.append(nil)
+		}
+		ids, items = append(ids, it.id), append(items, body)
+	}
+	return ids, items
+}
+
+func number(n int64) json.RawMessage { return fmt.Appendf(nil, "%d", n) }
+
+// An item is one of a response's output.
+type item struct {
+	id, typ string
+	index   int
+	done    bool
+	cut     bool    // the answer ended before it did
+	parts   []*part // of a message or of reasoning
+	sealed  string  // of reasoning: the state of its turn; empty: none
+	// Of a function call:
+	callID    string
+	function  spaced
+	arguments []byte
+	// Of a search:
+	query   string
+	results []json.RawMessage
+}
+
+// A part is one of a message's or of reasoning's content.
+type part struct {
+	typ         string // output_text, refusal, reasoning_text
+	text        []byte
+	annotations []json.RawMessage
+	logprobs    []json.RawMessage
+}
+
+func (p *part) body() json.RawMessage {
+	switch p.typ {
+	case "refusal":
+		return object{"type": quote(p.typ), "refusal": rawjson.AppendString(nil, p.text)}.append(nil)
+	case "reasoning_text":
+		return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text)}.append(nil)
+	}
+	return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": rawjson.Array(p.annotations), "logprobs": rawjson.Array(p.logprobs)}.append(nil)
+}
+
+// body is the item as it is now; results shows what a search found.
+func (it *item) body(results bool) json.RawMessage {
+	status := "in_progress"
+	switch {
+	case it.cut:
+		status = "incomplete"
+	case it.done:
+		status = "completed"
+	}
+	o := object{"id": quote(it.id), "type": quote(it.typ)}
+	parts := make([]json.RawMessage, len(it.parts))
+	for i, p := range it.parts {
+		parts[i] = p.body()
+	}
+	switch it.typ {
+	case "message":
+		o["status"], o["role"], o["content"] = quote(status), quote("assistant"), rawjson.Array(parts)
+	case "reasoning":
+		o["summary"], o["content"], o["encrypted_content"] = json.RawMessage("[]"), rawjson.Array(parts), json.RawMessage("null")
+		if it.sealed != "" {
+			o["encrypted_content"] = quote(it.sealed)
+		}
+	case "function_call":
+		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.function.name), rawjson.AppendString(nil, it.arguments)
+		if it.function.namespace != "" {
+			o["namespace"] = quote(it.function.namespace)
+		}
+	case "file_search_call":
+		o["status"], o["queries"], o["results"] = quote(status), rawjson.Array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")
+		if results {
+			o["results"] = rawjson.Array(it.results)
+		}
+	}
+	return o.append(nil)
+}

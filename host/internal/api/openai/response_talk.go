@@ -1,0 +1,158 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// open adds an item and says so.
+func (w *ResponseWriter) open(it *item) *item {
+	it.index = len(w.items)
+	w.items = append(w.items, it)
+	w.event("response.output_item.added", object{"output_index": number(int64(it.index)), "item": it.body(false)})
+	return it
+}
+
+// closeItem ends an item and says so.
+func (w *ResponseWriter) closeItem(it *item) {
+	it.done = true
+	w.event("response.output_item.done", object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})
+}
+
+// at is where in the output an event is.
+func (it *item) at() object {
+	return object{"item_id": quote(it.id), "output_index": number(int64(it.index))}
+}
+
+// atPart is where in the output the last part of it is.
+func (it *item) atPart() object {
+	o := it.at()
+	o["content_index"] = number(int64(len(it.parts) - 1))
+	return o
+}
+
+// text adds to the message or reasoning that is open, or opens one.
+func (w *ResponseWriter) text(typ, kind, text string, logprobs []json.RawMessage) {
+	if w.talk == nil || w.talk.typ != typ {
+		w.closeTalk()
+		id := newID("msg_")
+		if typ == "reasoning" {
+			id = newID("rs_")
+		}
+		w.talk = w.open(&item{id: id, typ: typ})
+	}
+	it := w.talk
+	if n := len(it.parts); n == 0 || it.parts[n-1].typ != kind {
+		w.closePart()
+		p := &part{typ: kind}
+		it.parts = append(it.parts, p)
+		if kind != "reasoning_text" {
+			o := it.atPart()
+			o["part"] = p.body()
+			w.event("response.content_part.added", o)
+		}
+	}
+	p := it.parts[len(it.parts)-1]
+	p.text = append(p.text, text...)
+	o := it.atPart()
+	o["delta"] = quote(text)
+	if kind == "output_text" {
+		if !w.request.logprobs {
+			logprobs = nil
+		}
+		p.logprobs = append(p.logprobs, logprobs...)
+		o["logprobs"] = rawjson.Array(logprobs)
+	}
+	w.event("response."+kind+".delta", o)
+}
+
+// closePart ends the last part of what is open.
+func (w *ResponseWriter) closePart() {
+	it := w.talk
+	if it == nil || len(it.parts) == 0 {
+		return
+	}
+	p := it.parts[len(it.parts)-1]
+	o := it.atPart()
+	if p.typ == "refusal" {
+		o["refusal"] = rawjson.AppendString(nil, p.text)
+	} else {
+		o["text"] = rawjson.AppendString(nil, p.text)
+	}
+	if p.typ == "output_text" {
+		o["logprobs"] = rawjson.Array(p.logprobs)
+	}
+	w.event("response."+p.typ+".done", o)
+	if p.typ != "reasoning_text" {
+		o = it.atPart()
+		o["part"] = p.body()
+		w.event("response.content_part.done", o)
+	}
+}
+
+func (w *ResponseWriter) closeTalk() {
+	if w.talk == nil {
+		return
+	}
+	w.closePart()
+	if w.talk.typ == "reasoning" && w.request.Sealed {
+		w.closeHeld()
+		w.held = w.talk
+	} else {
+		w.closeItem(w.talk)
+	}
+	w.talk = nil
+}
+
+func (w *ResponseWriter) closeHeld() {
+	if w.held != nil {
+		w.closeItem(w.held)
+		w.held = nil
+	}
+}
+
+// EndRound implements [chat.Sink]. What is sealed of the round is in its reasoning,
+// or else in an item of its own, where the request asks for it.
+func (w *ResponseWriter) EndRound(c *chat.Carry) {
+	if w.Sealed == nil {
+		return
+	}
+	sealed, needed := w.Sealed(c)
+	if needed {
+		w.state = sealed
+	}
+	if !w.request.Sealed {
+		return
+	}
+	if w.talk != nil && w.talk.typ == "reasoning" {
+		w.closeTalk()
+	}
+	if w.held == nil && needed {
+		w.begin()
+		w.held = w.open(&item{id: newID("rs_"), typ: "reasoning"})
+	}
+	if w.held != nil {
+		w.held.sealed = sealed
+		w.closeHeld()
+	}
+}
+
+// annotate adds a citation to the text that is open. They come at its end.
+func (w *ResponseWriter) annotate(v json.RawMessage) {
+	if w.talk == nil || len(w.talk.parts) == 0 {
+		return
+	}
+	p := w.talk.parts[len(w.talk.parts)-1]
+	nested, _ := objectIn(v)
+	flat, ok := objectIn(nested["url_citation"])
+	if !ok || p.typ != "output_text" {
+		return
+	}
+	flat["type"] = quote("url_citation")
+	o := w.talk.atPart()
+	o["annotation_index"], o["annotation"] = number(int64(len(p.annotations))), flat.append(nil)
+	p.annotations = append(p.annotations, o["annotation"])
+	w.event("response.output_text.annotation.added", o)
+}

@@ -1,0 +1,240 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// A ResponseWriter makes of an answer a response and its events. Not safe for
+// concurrent use.
+type ResponseWriter struct {
+	chat.Discard
+	Response
+	// Emit takes events as they come, whole frames; nil: nobody wants them.
+	Emit func(frames []byte) error
+	// Sealed returns what a client sends back of a round, and whether the next
+	// answer needs it; nil: nothing is sealed.
+	Sealed func(*chat.Carry) (sealed string, needed bool)
+	// Finished, where not nil, is called once the response is complete or
+	// incomplete, before the event that says so.
+	Finished func(*Response)
+
+	out      []byte
+	seq      int
+	size     int
+	pieces   int
+	begun    bool
+	ended    bool
+	logprobs json.RawMessage // of the next text
+	finish   string
+	talk     *item   // the message or reasoning that is open
+	held     *item   // reasoning that waits for the state of its turn
+	calls    []*item // function calls, in the order of the answer's
+}
+
+var _ chat.Sink = (*ResponseWriter)(nil)
+
+// NewResponse returns the writer of a response to r; stored says that it will be
+// kept.
+func NewResponse(r *ResponseRequest, stored bool) *ResponseWriter {
+	return &ResponseWriter{
+		Response: Response{ID: newID("resp_"), CreatedAt: time.Now().Unix(), request: r, stored: stored, status: "in_progress"},
+	}
+}
+
+// Ended reports whether the last event was written.
+func (w *ResponseWriter) Ended() bool { return w.ended }
+
+// Flush implements [chat.Sink]. The error is Emit's, or says that the response is
+// too long.
+func (w *ResponseWriter) Flush() error {
+	if w.size > maxWhole {
+		return fmt.Errorf("the response has more than %d bytes", maxWhole)
+	}
+	if w.Emit == nil {
+		return nil
+	}
+	err := w.Emit(w.out)
+	w.out = w.out[:0]
+	return err
+}
+
+// Sent implements [chat.Sink]: the number of pieces.
+func (w *ResponseWriter) Sent() int { return w.pieces }
+
+// event appends an event. fields are its own.
+func (w *ResponseWriter) event(typ string, fields object) {
+	if w.Emit == nil {
+		return
+	}
+	fields["type"], fields["sequence_number"] = quote(typ), number(int64(w.seq))
+	w.seq++
+	w.out = append(append(append(w.out, "event: "...), typ...), "\ndata: "...)
+	w.out = append(fields.append(w.out), "\n\n"...)
+}
+
+func (w *ResponseWriter) begin() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	w.event("response.created", object{"response": w.Body()})
+	w.event("response.in_progress", object{"response": w.Body()})
+}
+
+// Responding implements [chat.Sink].
+func (w *ResponseWriter) Responding(model []byte) {
+	if len(model) > 0 {
+		w.begin()
+	}
+}
+
+// BeginRound implements [chat.Sink].
+func (w *ResponseWriter) BeginRound() { w.logprobs = nil }
+
+// Outer implements [chat.Sink].
+func (w *ResponseWriter) Outer(object []byte) {
+	o, _ := objectIn(object)
+	fields, _ := objectIn(o["chunk"])
+	if v := fields["service_tier"]; !rawjson.IsAbsent(v) {
+		w.tier = bytes.Clone(v)
+	}
+	choice, _ := objectIn(o["choice"])
+	if v := choice["logprobs"]; !rawjson.IsAbsent(v) {
+		w.logprobs = appendLine(nil, v)
+	}
+}
+
+// Text implements [chat.Sink].
+func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
+	w.begin()
+	w.count(len(text))
+	delta, _ := objectIn(extra)
+	w.reasoning(delta)
+	switch kind {
+	case chat.Content:
+		w.content(string(text))
+	case chat.Reasoning:
+		w.text("reasoning", "reasoning_text", string(text), nil)
+	case chat.Refusal:
+		w.text("message", "refusal", string(text), nil)
+	}
+	w.members(delta)
+}
+
+// Extra implements [chat.Sink].
+func (w *ResponseWriter) Extra(object []byte) {
+	w.begin()
+	w.count(len(object))
+	delta, _ := objectIn(object)
+	w.reasoning(delta)
+	if text := delta.text("content"); text != "" {
+		w.content(text)
+	}
+	w.members(delta)
+}
+
+// count counts a piece of so many bytes.
+func (w *ResponseWriter) count(size int) {
+	w.pieces++
+	w.size += size
+}
+
+// reasoning takes what a delta says of it under the names that are in use.
+func (w *ResponseWriter) reasoning(delta object) {
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		if v := delta[name]; !rawjson.IsAbsent(v) {
+			if text, ok := rawjson.String(v); ok && text != "" {
+				w.text("reasoning", "reasoning_text", text, nil)
+			}
+			return
+		}
+	}
+}
+
+// content takes a piece of the answer's text.
+func (w *ResponseWriter) content(text string) {
+	o, _ := objectIn(w.logprobs)
+	list, _ := rawjson.Items(o["content"])
+	w.logprobs = nil
+	w.text("message", "output_text", text, list)
+}
+
+// members takes the other members of a delta that a response has a place for.
+func (w *ResponseWriter) members(delta object) {
+	if text := delta.text("refusal"); text != "" {
+		w.text("message", "refusal", text, nil)
+	}
+	annotations, _ := rawjson.Items(delta["annotations"])
+	for _, v := range annotations {
+		w.annotate(v)
+	}
+}
+
+// Finish implements [chat.Sink].
+func (w *ResponseWriter) Finish(f *chat.Finish) {
+	w.begin()
+	w.count(0)
+	if len(f.Citations) > 0 {
+		w.members(object{"annotations": appendCitations(nil, f.Citations)})
+	}
+	w.usage = responseUsage(f)
+	w.finish = f.Reason
+	w.end()
+}
+
+// end writes the last event of an answer that did not fail.
+func (w *ResponseWriter) end() {
+	if w.ended {
+		return
+	}
+	w.begin()
+	switch w.finish {
+	case "length":
+		w.reason = "max_output_tokens"
+	case "content_filter":
+		w.reason = "content_filter"
+	}
+	if n := len(w.items); w.reason != "" && n > 0 && !w.items[n-1].done {
+		w.items[n-1].cut = true
+	}
+	w.closeTalk()
+	w.closeHeld()
+	w.closeCalls()
+	w.ended, w.status, w.completed = true, "completed", time.Now().Unix()
+	if w.reason != "" {
+		w.status, w.completed = "incomplete", 0
+	}
+	if w.Finished != nil {
+		w.Finished(&w.Response)
+	}
+	w.event("response."+w.status, object{"response": w.Body()})
+}
+
+// Fail implements [chat.Sink]: the last event of an answer that failed.
+func (w *ResponseWriter) Fail(failure *apierr.Error) {
+	if w.ended {
+		return
+	}
+	w.begin()
+	e := FromError(failure)
+	code := "server_error"
+	switch e.Code {
+	case "rate_limit_exceeded":
+		code = e.Code
+	case "context_length_exceeded", "llm_provider_rejected_request", "content_filter":
+		code = "invalid_prompt"
+	}
+	for _, it := range w.items {
+		it.cut = !it.done
+	}
+	w.ended, w.status = true, "failed"
+	w.failure = object{"code": quote(code), "message": quote(e.Message)}.append(nil)
+	w.event("response.failed", object{"response": w.Body()})
+}

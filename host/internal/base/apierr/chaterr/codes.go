@@ -1,0 +1,62 @@
+// Package chaterr names the failures of chats: of workspaces, their settings and their providers.
+package chaterr
+
+import (
+	"net/http"
+
+	"github.com/parley-search/parley/host/internal/base/apierr"
+)
+
+// The codes, one a line: the name on the wire and the HTTP status.
+var (
+	// Workspaces.
+	ChatNotFound                   = apierr.Invalid("chat_not_found", http.StatusNotFound)
+	InvalidChatWorkspaceUID        = apierr.InvalidField("invalid_chat_workspace_uid")
+	InvalidChatOffset              = apierr.InvalidField("invalid_chat_offset")
+	InvalidChatLimit               = apierr.InvalidField("invalid_chat_limit")
+	InvalidChatSource              = apierr.InvalidField("invalid_chat_completion_source")
+	InvalidChatOrgID               = apierr.InvalidField("invalid_chat_completion_org_id")
+	InvalidChatProjectID           = apierr.InvalidField("invalid_chat_completion_project_id")
+	InvalidChatAPIVersion          = apierr.InvalidField("invalid_chat_completion_api_version")
+	InvalidChatDeploymentID        = apierr.InvalidField("invalid_chat_completion_deployment_id")
+	InvalidChatBaseURL             = apierr.InvalidField("invalid_chat_completion_base_api")
+	InvalidChatAPIKey              = apierr.InvalidField("invalid_chat_completion_api_key")
+	InvalidChatPrompts             = apierr.InvalidField("invalid_chat_completion_prompts")
+	InvalidChatSystemPrompt        = apierr.InvalidField("invalid_chat_completion_system_prompt")
+	InvalidChatSearchDescription   = apierr.InvalidField("invalid_chat_completion_search_description_prompt")
+	InvalidChatSearchQParam        = apierr.InvalidField("invalid_chat_completion_search_query_param_prompt")
+	InvalidChatSearchFilterParam   = apierr.InvalidField("invalid_chat_completion_search_filter_param_prompt")
+	InvalidChatSearchIndexUIDParam = apierr.InvalidField("invalid_chat_completion_search_index_uid_param_prompt")
+	InvalidChatIndexUIDs           = apierr.InvalidField("invalid_chat_completion_index_uids")
+	InvalidChatParameters          = apierr.InvalidField("invalid_chat_completion_parameters")
+	InvalidChatModel               = apierr.InvalidField("invalid_chat_model")
+	InvalidChatDefaultModel        = apierr.InvalidField("invalid_chat_default_model")
+	InvalidChatModels              = apierr.InvalidField("invalid_chat_models")
+	InvalidChatOptions             = apierr.InvalidField("invalid_chat_options")
+	InvalidChatCitations           = apierr.InvalidField("invalid_chat_citations")
+	InvalidChatEnforcedParameters  = apierr.InvalidField("invalid_chat_enforced_parameters")
+	InvalidChatMaxCompletionTokens = apierr.InvalidField("invalid_chat_max_completion_tokens")
+	InvalidChatClientMessages      = apierr.InvalidField("invalid_chat_client_messages")
+	InvalidChatClientTools         = apierr.InvalidField("invalid_chat_client_tools")
+	InvalidChatMaxInputBytes       = apierr.InvalidField("invalid_chat_max_input_bytes")
+	InvalidChatMaxMessages         = apierr.InvalidField("invalid_chat_max_messages")
+	InvalidChatMaxRounds           = apierr.InvalidField("invalid_chat_max_rounds")
+	InvalidChatFirstByteSeconds    = apierr.InvalidField("invalid_chat_first_byte_seconds")
+	InvalidChatLimits              = apierr.InvalidField("invalid_chat_limits")
+	InvalidChatFallback            = apierr.InvalidField("invalid_chat_fallback")
+	InvalidChatPlugin              = apierr.InvalidField("invalid_chat_completion_plugin")
+	InvalidChatPluginVersion       = apierr.InvalidField("invalid_chat_completion_plugin_version")
+	ModelNotFound                  = apierr.Invalid("model_not_found", http.StatusNotFound)
+	ModelRequired                  = apierr.InvalidField("model_required")
+	MissingChatAPIKey              = apierr.InvalidField("missing_chat_completion_api_key")
+	UnimplementedNonStreaming      = apierr.Invalid("unimplemented_non_streaming_chat_completions", http.StatusNotImplemented)
+	ChatModelsUnimplemented        = apierr.Invalid("unimplemented_chat_models", http.StatusNotImplemented)
+	UnimplementedMultiChoice       = apierr.Invalid("unimplemented_multi_choice_chat_completions", http.StatusNotImplemented)
+	ChatProviderUnavailable        = apierr.NewCode("chat_provider_unavailable", http.StatusServiceUnavailable, apierr.TypeSystem)
+	ChatTooManyRounds              = apierr.NewCode("chat_too_many_rounds", http.StatusBadGateway, apierr.TypeSystem)
+	LLMProviderRateLimited         = apierr.NewCode("llm_provider_rate_limited", http.StatusTooManyRequests, apierr.TypeSystem)
+	LLMProviderRejectedRequest     = apierr.InvalidField("llm_provider_rejected_request")
+	LLMProviderUnauthorized        = apierr.NewCode("llm_provider_unauthorized", http.StatusBadGateway, apierr.TypeSystem)
+	LLMProviderError               = apierr.NewCode("llm_provider_error", http.StatusBadGateway, apierr.TypeSystem)
+	LLMProviderTimeout             = apierr.NewCode("llm_provider_timeout", http.StatusGatewayTimeout, apierr.TypeSystem)
+)

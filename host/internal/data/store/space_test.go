@@ -1,0 +1,73 @@
+package store
+
+import (
+	"io"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/task"
+)
+
+// TestNoSpace makes the disk seem full: new work is refused first, then documents, then any
+// change; what is there can be read and, until the last, deleted, and all goes on once there
+// is room.
+func TestNoSpace(t *testing.T) {
+	s, err := Open(t.TempDir())
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	free := uint64(1 << 40)
+	s.free = func() (uint64, error) { return free, nil }
+	add := func(uid uint32) error {
+		return s.AppendTask(t.Context(), task.Task{UID: uid, Type: task.IndexCreation, Status: task.Enqueued, Details: []byte("{}")}, []byte("p"))
+	}
+	body := func() error {
+		w, err := s.CreateBody()
+		if err == nil {
+			_, err = io.WriteString(w, "x")
+			_ = w.Discard()
+		}
+		return err
+	}
+	write := func() error { return s.Write(storage.Change{Docs: "x", Put: documents(1)}) }
+	must(t, add(0))
+	must(t, body())
+	must(t, write())
+
+	free = newReserve - 1
+	for what, err := range map[string]error{"task": add(1), "body": body()} {
+		if !apierr.Is(err, apierr.NoSpaceLeft) {
+			t.Errorf("new %s on a disk that is nearly full: %v, want no_space_left_on_device", what, err)
+		}
+	}
+	must(t, write())
+
+	free = reserve - 1
+	if err := write(); !apierr.Is(err, apierr.NoSpaceLeft) {
+		t.Errorf("change on a full disk: %v", err)
+	}
+	deletion := task.Task{UID: 9, Type: task.IndexDeletion, Status: task.Enqueued, Details: []byte("{}")}
+	must(t, s.AppendTask(t.Context(), deletion, nil))
+	must(t, s.Write(storage.Change{Docs: "x", Delete: []string{"none"}}))
+	must(t, s.DeleteTasks(t.Context(), []uint32{9}))
+
+	free = smallReserve - 1
+	for what, err := range map[string]error{
+		"end of a task": s.PutTasks(t.Context(), []task.Task{{UID: 0, Status: task.Succeeded, Details: []byte("{}")}}, nil),
+		"deletion":      s.AppendTask(t.Context(), deletion, nil),
+	} {
+		if !apierr.Is(err, apierr.NoSpaceLeft) {
+			t.Errorf("%s on a full disk: %v", what, err)
+		}
+	}
+	if tk, ok, err := s.Task(t.Context(), 0); err != nil || !ok || tk.Status != task.Enqueued {
+		t.Errorf("the task after it: %+v, %v, %v", tk, ok, err)
+	}
+	if list, err := s.Page("x", 0, 9); err != nil || len(list) != 1 {
+		t.Errorf("documents on a full disk: %d, %v", len(list), err)
+	}
+
+	free = 1 << 40
+	must(t, add(1))
+	must(t, write())
+}

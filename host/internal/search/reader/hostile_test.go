@@ -1,0 +1,209 @@
+package reader_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/search/reader"
+)
+
+// bookOf returns an EPUB with a list of contents, and chapters by name and contents.
+func bookOf(tb testing.TB, opf string, chapters ...string) string {
+	tb.Helper()
+	return string(zipOf(tb, append([]string{
+		"META-INF/container.xml", `<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>`, "b.opf", opf,
+	}, chapters...)...))
+}
+
+// TestReadBombs reads files that are made to become much larger than they are, and wants memory and text
+// to stay in proportion to the file, and what is refused to be told.
+func TestReadBombs(t *testing.T) {
+	if underRace {
+		t.Skip("nothing here runs side by side, and the race detector makes a minute of it")
+	}
+	laughs := strings.Builder{}
+	laughs.WriteString("---\ntitle: Laughs\na0: &a0 [x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 9; i++ {
+		fmt.Fprintf(&laughs, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), ", "))
+	}
+	laughs.WriteString("---\nThe text.\n")
+	open := strings.Builder{}
+	for i := range 400 {
+		fmt.Fprintf(&open, "<b a%d>", i)
+	}
+	cycle := `<package><metadata/><manifest><item id="a" href="a.xhtml"/></manifest><spine>` + strings.Repeat(`<itemref idref="a"/>`, 3000) + `</spine></package>`
+	entities := `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "` + strings.Repeat("x", 1000) + `">]><w:document><w:body><w:p><w:r><w:t>` + strings.Repeat("&a;", 10_000) + `</w:t></w:r></w:p></w:body></w:document>`
+	for _, tt := range []struct{ name, data, refused, has string }{
+		{"tags.html", strings.Repeat("<div>", 400_000) + "x", "more than 300000 tags", ""},
+		{"lists.html", "<main>" + strings.Repeat("<ul><li>", 200) + strings.Repeat("<li>x", 50_000), "", "- x"},
+		{"open.html", "<main>" + open.String() + strings.Repeat("<p>x", 50_000), "", "x"},
+		{"cells.html", strings.Repeat("<table><tr><td>x", 20_000), "exceeds 512 nodes", ""},
+		{"long.txt", strings.Repeat("0123456789abcdef", 1<<20+1), "more than 16777216 bytes: split it", ""},
+		{"long.md", strings.Repeat("0123456789abcde\n", 1<<20+1), "more than 16777216 bytes: split it", ""},
+		{"larger.txt", strings.Repeat("x", reader.MaxFile+1), "at most 67108864 are read", ""},
+		{"laughs.md", laughs.String(), "", "The text."},
+		{"unclosed.md", strings.Repeat("[a](", 200_000) + "<!-- " + strings.Repeat("![", 200_000), "", "[a]("},
+		{"rules.rst", strings.Repeat("a\n=====\nb\n-----\n", 50_000), "", "## b"},
+		{"fences.adoc", strings.Repeat("----\n= x\n", 100_000), "", "```"},
+		{"entities.docx", string(zipOf(t, "word/document.xml", entities)), "", ""},
+		{"cycle.epub", bookOf(t, cycle, "a.xhtml", "<p>"+strings.Repeat("words ", 10_000)+"</p>"), "split it into several files", ""},
+		{"outside.epub", bookOf(t, `<package><manifest><item id="a" href="../../etc/passwd"/></manifest><spine><itemref idref="a"/></spine></package>`), "open ../../etc/passwd in it", ""},
+		{"chapter.epub", bookOf(t, `<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`, "a.xhtml", strings.Repeat("<i>", 400_000)), "a.xhtml in it: it has more than 300000 tags", ""},
+		{"pages.epub", bookOf(t, cycle, "a.xhtml", "<p>x</p>"), "more than 2000 chapters: split it", ""},
+		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			page, err := (&reader.Reader{}).Read(t.Context(), tt.name, []byte(tt.data))
+			runtime.ReadMemStats(&after)
+			if most := uint64(512 << 20); after.TotalAlloc-before.TotalAlloc > most {
+				t.Errorf("allocated %d MiB, want at most %d", (after.TotalAlloc-before.TotalAlloc)>>20, most>>20)
+			}
+			if tt.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.refused) {
+					t.Fatalf("error %v, want one with %q", err, tt.refused)
+				}
+				return
+			}
+			if err != nil {
+				if tt.has != "" {
+					t.Fatal(err)
+				}
+				return
+			}
+			if len(page.Text) > 20*len(tt.data)+30_000 || !strings.Contains(page.Text, tt.has) {
+				t.Errorf("%d bytes of text from %d, which begin with %.100q; want %q in it", len(page.Text), len(tt.data), page.Text, tt.has)
+			}
+		})
+	}
+}
+
+// TestFrontMatterBounds wants front matter that documents cannot have to be left out, and the page read.
+func TestFrontMatterBounds(t *testing.T) {
+	for name, front := range map[string]string{
+		"keys that are no texts": "title: T\na: {1: x, [2]: y}", "numbers that JSON lacks": "title: T\na: [.inf, .nan]",
+		"much": "title: T\na: " + strings.Repeat("x", 5000), "many uses of little": "title: T\na: &a " + strings.Repeat("x", 1000) + "\nb: [*a, *a, *a, *a, *a]",
+	} {
+		page, err := (&reader.Reader{}).Read(t.Context(), "a.md", []byte("---\n"+front+"\n---\nText."))
+		if err != nil || page.Title != "T" || page.Meta != nil {
+			t.Errorf("%s: %+v, %v; want the title and no meta", name, page, err)
+			continue
+		}
+		source := reader.Source{Name: "s"}
+		if docs, err := source.Documents("a.md", page); err != nil || len(docs) != 1 {
+			t.Errorf("%s: %d documents, %v", name, len(docs), err)
+		} else if b, err := json.Marshal(docs[0]); err != nil || len(b) > 1000 {
+			t.Errorf("%s: a document of %d bytes, %v", name, len(b), err)
+		}
+	}
+}
+
+// tarOf returns a .tar.gz of these headers, each with the contents "x" where it is a file.
+func tarOf(tb testing.TB, headers ...tar.Header) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, h := range headers {
+		if h.Typeflag == tar.TypeReg {
+			h.Size = 1
+		}
+		h.Mode = 0o600
+		if err := w.WriteHeader(&h); err != nil {
+			tb.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			if _, err := w.Write([]byte("x")); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestArchiveTricks wants of archives the files below them alone: no paths that lead out, no links, no
+// devices, and an error for one that is cut.
+func TestArchiveTricks(t *testing.T) {
+	if underRace {
+		t.Skip("nothing here runs side by side, and the race detector makes a minute of it")
+	}
+	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name} }
+	packed := tarOf(t, file("a.md"), file("/etc/b.md"), file("../c.md"), file("d/../../e.md"), file(`..\f.md`), file("g/./h.md"), file(".i/j.md"),
+		tar.Header{Typeflag: tar.TypeSymlink, Name: "k.md", Linkname: "/etc/passwd"}, tar.Header{Typeflag: tar.TypeLink, Name: "l.md", Linkname: "a.md"},
+		tar.Header{Typeflag: tar.TypeChar, Name: "m.md"}, tar.Header{Typeflag: tar.TypeDir, Name: "n.md/"}, file("__MACOSX/o.md"), file("C:/p.md"))
+	list := func(name string, data []byte) (paths []string, err error) {
+		err = reader.EachOfArchive(t.Context(), name, bytes.NewReader(data), int64(len(data)), &reader.Selection{}, func(f reader.File) error {
+			paths = append(paths, f.Path)
+			_, err := f.Read()
+			return err
+		})
+		return paths, err
+	}
+	if got, err := list("x.tar.gz", packed); err != nil || strings.Join(got, " ") != "a.md g/h.md C:/p.md" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := list("x.tar.gz", packed[:len(packed)/2]); err == nil {
+		t.Errorf("an archive that is cut gives %q and no error", got)
+	}
+	many := make([]string, 0, 200_002)
+	for i := range 100_001 {
+		many = append(many, fmt.Sprintf("%d.md", i), "")
+	}
+	if _, err := list("x.zip", zipOf(t, many...)); err == nil || !strings.Contains(err.Error(), "more than 100000 files") {
+		t.Errorf("an archive of 100,001 files: %v", err)
+	}
+	// A directory that says of itself that it is small, and of a document that has one file.
+	entry := "PK\x01\x02" + strings.Repeat("\x00", 42)
+	entries := strings.Repeat(entry, 1_300_000)
+	end := func(length, from uint32) string {
+		b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte("PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00"), length), from)
+		return string(b) + "\x00\x00"
+	}
+	for name, data := range map[string]string{
+		"by its place":  entries + end(46, 0),
+		"by its length": entries + end(uint32(len(entries)), 1),
+		"behind more":   "#!/bin/sh\n" + entries + end(uint32(len(entries)), 0),
+	} {
+		before := allocated()
+		_, err := (&reader.Reader{}).Read(t.Context(), "x.docx", []byte(data))
+		if took := allocated() - before; err == nil || !strings.Contains(err.Error(), "more than 20000 files") || took > uint64(len(data))+8<<20 {
+			t.Errorf("a directory of 1,300,000 entries, found %s: %v, %d MiB allocated", name, err, took>>20)
+		}
+	}
+	inner := zipOf(t, "a.md", "x")
+	if got, err := list("x.zip", zipOf(t, "inner.zip", string(inner), "b.md", "x")); err != nil || strings.Join(got, " ") != "inner.zip b.md" {
+		t.Errorf("an archive in an archive: %q, %v; want it to stay closed", got, err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
+		t.Skip(err)
+	}
+	var got []string
+	if err := reader.EachFile(context.Background(), dir, &reader.Selection{}, func(f reader.File) error {
+		got = append(got, f.Path)
+		return nil
+	}); err != nil || !slices.Equal(got, []string{"a.md"}) {
+		t.Errorf("a folder with a link to itself: %q, %v", got, err)
+	}
+}
