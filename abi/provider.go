@@ -182,4 +182,7 @@ const (
 	ErrorOverloaded     = "overloaded"
 	ErrorUpstream       = "upstream"
 	ErrorTimeout        = "timeout"
+	// ErrorPlugin: the plugin could not go on. Its message is for the host's log, and
+	// the client is told so in the host's own words.
+	ErrorPlugin = "plugin"
 )

@@ -154,6 +154,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 			return nil, fmt.Errorf("decode: %w", err)
 		}
 		if flags&abi.FlagLast != 0 {
+			a.End()
 			return a, nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
@@ -105,7 +106,13 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetEscapeHTML(false)
-	return e.Encode(result)
+	if err := e.Encode(result); err != nil {
+		return err
+	}
+	if a, ok := result.(*response.Aggregate); ok && len(a.Broken) > 0 {
+		return fmt.Errorf("the plugin broke a rule of abi/README.md, section Decode: %s", strings.Join(a.Broken, "; "))
+	}
+	return nil
 }
 
 // recording reads a body, or a folder that says more of it than that.

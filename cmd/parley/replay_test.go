@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,4 +46,29 @@ func TestReplaySources(t *testing.T) {
 		}
 	}
 	check(`"openai" (here are: openAi, vLlm)`)
+}
+
+// TestReplayBrokenRule: what a plugin makes of a response against the contract is an
+// error, beside the result.
+func TestReplayBrokenRule(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	module, err := os.ReadFile(filepath.Join(root(t), "host", "internal", "plugin", "conformance", "testdata", "subject.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module = bytes.Replace(module, []byte("0mode"), []byte("Nmode"), 1) // it never finishes
+	module, err = abi.WithSection(module, abi.SectionManifest, []byte(`{"abi":1,"kind":"provider","name":"subject","version":"1.0.0","source":"subject"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := filepath.Join(dir, "body")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "subject-1.0.0.wasm"), module, 0o600), os.WriteFile(body, []byte("data: a\n\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"plugin", "replay", "--source", "subject", "--plugin-dir", dir, body}, &out, &errs)
+	if code != exitFailed || !strings.Contains(out.String(), `"text":"hello"`) || !strings.Contains(errs.String(), "neither a finish nor an error") {
+		t.Errorf("replay: code %d, printed %s and %s, want code %d, the text, and what is missing", code, &out, &errs, exitFailed)
+	}
 }

@@ -178,7 +178,7 @@ func (g *guest[S]) decode(e Event) {
 	if err := g.provider.Decode(&g.state, e, &g.out); err != nil {
 		failure, ok := errors.AsType[ProviderError](err)
 		if !ok {
-			failure = ProviderError{Kind: abi.ErrorUpstream, Message: err.Error()}
+			failure = ProviderError{Kind: ErrorPlugin, Message: err.Error()}
 		}
 		g.out.Error(failure)
 	}

@@ -108,7 +108,7 @@ func TestErrorEndsStream(t *testing.T) {
 		err  error
 		want string
 	}{
-		"any error":        {errors.New("odd"), `{"kind":"upstream","message":"odd"}`},
+		"any error":        {errors.New("odd"), `{"kind":"plugin","message":"odd"}`},
 		"a provider error": {ProviderError{Kind: "quota", Message: "m"}, `{"kind":"quota","message":"m"}`},
 		"one with advice":  {ProviderError{Kind: "quota", Message: "m", Advice: "a"}, `{"kind":"quota","message":"m","advice":"a"}`},
 	} {
@@ -398,6 +398,19 @@ func TestEncodeSecond(t *testing.T) {
 		out, err := g.Encode([]byte("{" + in + `"chat":{}}`))
 		if err != nil || string(out) != want || in != "" && got != "eu-1 7 " {
 			t.Errorf("Encode with %s = %s, %v with %q, want %s", in, out, err, got, want)
+		}
+	}
+}
+
+func TestErrorf(t *testing.T) {
+	for want, got := range map[string]ProviderError{
+		"upstream: no":              Errorf(ErrorUpstream, "no"),
+		"auth: key a%sb of c":       Errorf(ErrorAuth, "key %s of %s", "a%sb", "c"),
+		"quota: one, and more: %s":  Errorf(ErrorQuota, "%s, and more: %s", "one"),
+		"timeout: after 3 s, or so": Errorf(ErrorTimeout, "after %s", "3 s, or so", "unused"),
+	} {
+		if got.Error() != want {
+			t.Errorf("Errorf = %q, want %q", got.Error(), want)
 		}
 	}
 }

@@ -31,13 +31,15 @@ import (
 // bytes. Use struct{} where there is none.
 type Provider[S any] interface {
 	// Encode returns the HTTP request of one round. An error made by [Refuse]
-	// tells the client what is wrong with its request.
+	// tells the client what is wrong with its request; the text of another one goes
+	// to the host's log.
 	Encode(r *Request) (HTTPRequest, error)
 
 	// Decode turns one event of the response into records. It is called once
 	// more, with e.End set, when the response has ended. An error ends the
-	// response with an error record, of kind upstream unless it is a
-	// [ProviderError].
+	// response. A [ProviderError] is told to the client, see [Errorf]; the text of
+	// another one goes to the host's log, and the client is told that the plugin
+	// could not go on.
 	Decode(s *S, e Event, out *Out) error
 
 	// Error says what a response that is not a success means.

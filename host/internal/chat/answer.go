@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -206,7 +207,10 @@ func (a *Answer) stream() (err error) {
 	}
 	a.endTexts()
 	if a.round.finish == "" {
-		return apierr.Newf(chaterr.LLMProviderError, "The provider's answer broke off: its stream ended without saying that it was finished. Ask again.")
+		return a.pluginError(&PluginError{
+			Kind:    PluginFault,
+			Message: fmt.Sprintf("the plugin %s %s wrote neither finish nor error", a.manifest.Name, a.manifest.Version),
+		})
 	}
 	return nil
 }

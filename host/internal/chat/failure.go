@@ -9,8 +9,9 @@ import (
 )
 
 // A Failure says whose failure ended an answer, for logs and metrics: it is the
-// cause of the [apierr.Error] that the client is told. It holds nothing that
-// anybody said, but what a plugin reports for the log.
+// cause of the [apierr.Error] that the client is told. But for what a plugin reports
+// for the log and the provider's own words, which are for logs at level debug alone, it
+// holds nothing that anybody said.
 type Failure struct {
 	Workspace                     string // uid
 	Source, Plugin, PluginVersion string
@@ -19,6 +20,9 @@ type Failure struct {
 	// "answer_timeout" or "other".
 	Kind string
 	Err  error // the cause, without the workspace's key; may be nil
+	// ProviderCode and ProviderMessage are what the provider said, without the
+	// workspace's key; empty if it did not.
+	ProviderCode, ProviderMessage string
 
 	// said is what our side says of a request that failed; the cause may quote
 	// the provider.

@@ -87,7 +87,12 @@ func (l link) refusal(ctx context.Context, status int, header http.Header, body 
 // providerError maps a provider's failure. status is 0 where it came inside a
 // response that began as a success; cause is for the log.
 func (l link) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
-	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: l.failure(knownKind(p.Kind), cause)}
+	if p.Kind == abi.ErrorPlugin {
+		return l.callError(&PluginError{Kind: PluginDeclared, Code: abi.CodeFailed, Message: p.Message}, true)
+	}
+	failure := l.failure(knownKind(p.Kind), cause)
+	failure.ProviderCode, failure.ProviderMessage = l.scrub(p.ProviderCode), l.bounded(p.Message)
+	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: failure}
 	if e.Code == chaterr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
 	}
@@ -98,11 +103,11 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	if p.RetryAfterMS > 0 && e.Reason != reasons[abi.ErrorQuota] {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
-	said := l.bounded(p.Message)
+	said := failure.ProviderMessage
 	if said == "" {
 		said = "it gave no reason"
 	}
-	if code := l.scrub(p.ProviderCode); code != "" && len(code) <= 100 {
+	if code := failure.ProviderCode; code != "" && len(code) <= 100 {
 		said += " (" + code + ")"
 	}
 	with := ""

@@ -70,6 +70,34 @@ func TestDeclaredForTheLog(t *testing.T) {
 	}
 }
 
+// TestErrorForTheLog: an error of kind plugin is the plugin's own; its words are for the
+// log, wherever it comes.
+func TestErrorForTheLog(t *testing.T) {
+	for name, script := range map[string]chattest.Script{
+		"in a response":        say(`error:{"kind":"plugin","message":"the inner words"}`),
+		"of a failed response": refusal(500, "the inner words", "x-kind", "plugin"),
+	} {
+		f := newFixture(t, script)
+		e := f.refuse(t, hello)
+		failure, ok := errors.AsType[*chat.Failure](e.Err)
+		if e.Code != chaterr.LLMProviderError || strings.Contains(e.Message, "inner words") || !strings.Contains(e.Message, "the host's log") || !ok {
+			t.Fatalf("%s: %v, want %s that points at the log", name, e, chaterr.LLMProviderError)
+		}
+		if logged := fmt.Sprint(failure.Logged()); !strings.Contains(logged, "the inner words") || !strings.HasPrefix(failure.Kind, "plugin_") {
+			t.Errorf("%s: kind %s, logged %q, want a plugin's failure with its words", name, failure.Kind, logged)
+		}
+	}
+}
+
+// TestForgottenFinish: a stream that a plugin neither finishes nor ends by an error is a
+// failure of the plugin.
+func TestForgottenFinish(t *testing.T) {
+	tr := newFixture(t, say("text:half")).ask(t, hello)
+	if want := "the plugin test 1.0.0 wrote neither finish nor error"; !strings.Contains(tr.raw.String(), want) {
+		t.Errorf("the client got %s, want %q in it", tr.raw.String(), want)
+	}
+}
+
 // TestFailureKinds are as fine as plugins and requests tell them, and of no
 // others.
 func TestFailureKinds(t *testing.T) {
