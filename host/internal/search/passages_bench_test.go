@@ -24,7 +24,7 @@ func BenchmarkChatSearch(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			r := newRig(b)
 			for _, uid := range []string{"chat", "plain"} {
-				r.settings(uid, `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","path","kind","lang"]}`)
+				r.settings(uid, `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","kind","lang","n","path"]}`)
 			}
 			r.settings("plain", `{"chat":{"passages":"off"}}`)
 			var docs []struct{ Text string }

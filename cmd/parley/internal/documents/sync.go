@@ -79,7 +79,7 @@ type skipped struct {
 // Run synchronizes the index with the files of names.
 func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) error {
 	defer s.client.CloseIdleConnections()
-	s.Report, s.gone, s.tasks = SyncReport{Skipped: []skipped{}}, nil, nil
+	s.Report, s.gone, s.tasks, s.Source.Now = SyncReport{Skipped: []skipped{}}, nil, nil, time.Now().UTC()
 	s.body.Reset() // what a run before that failed has left
 	if err := s.readStored(ctx); err != nil {
 		return err

@@ -173,7 +173,11 @@ var parameter = regexp.MustCompile(`:(\w+)`)
 // pathOf is a row's method and path as OpenAPI writes it.
 func pathOf(row httpapi.Row) (method, path string) {
 	method, path, _ = strings.Cut(row.Name, " ")
-	return method, strings.Replace(parameter.ReplaceAllString(path, "{$1}"), "*", "{model}", 1)
+	rest := "{model}"
+	if strings.Contains(path, "/files/") {
+		rest = "{path}"
+	}
+	return method, strings.Replace(parameter.ReplaceAllString(path, "{$1}"), "*", rest, 1)
 }
 
 func (p *parts) operation(row httpapi.Row, path string, o *operation) object {

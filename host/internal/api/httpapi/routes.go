@@ -147,6 +147,8 @@ func (s *Server) documentRoutes() []*route {
 		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
 		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
 		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.indexes.AddFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
+		{method: "GET", path: "/indexes/:uid/files", id: "listFiles", actions: may(auth.DocumentsGet), query: page, handle: s.indexes.ListFiles, family: "documents", tell: tellDocuments(event.DocumentsList)},
+		{method: "GET", path: "/indexes/:uid/files/*", id: "getFile", actions: may(auth.DocumentsGet), query: []string{"source"}, handle: s.indexes.GetFile, family: "documents", tell: tellDocuments(event.DocumentsGet)},
 		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.indexes.GetDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
 		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
 	}

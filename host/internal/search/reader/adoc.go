@@ -13,7 +13,10 @@ func readAsciiDoc(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	p := &Page{Encoding: encoding}
 	r := adocReader{w: &writer{}, values: map[string]string{}}
-	for line := range strings.SplitSeq(text, "\n") {
+	for i, line := range strings.Split(text, "\n") {
+		if r.block == "" {
+			r.w.place(i + 1)
+		}
 		r.line(line)
 	}
 	r.end()

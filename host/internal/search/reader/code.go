@@ -34,9 +34,6 @@ func readCode(language string) readFunc {
 	}
 }
 
-// maxLines bounds the lines whose places are noted.
-const maxLines = 500_000
-
 // codeLines writes text as it is, and notes where its lines are.
 func (w *writer) codeLines(language, text string) {
 	text = clean(text)
@@ -45,7 +42,7 @@ func (w *writer) codeLines(language, text string) {
 	w.block()
 	start := w.b.Len()
 	w.code(language, text)
-	if strings.Count(body, "\n") > maxLines {
+	if strings.Count(body, "\n") > maxPlaces {
 		return
 	}
 	at := start + strings.IndexByte(w.b.String()[start:], '\n') + 1

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/search/passage"
 )
@@ -19,7 +20,7 @@ import (
 const PassageBytes = 1500
 
 // IndexSettings are the settings of an index that is made for documents of files.
-const IndexSettings = `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","path","kind","lang"]}`
+const IndexSettings = `{"searchableAttributes":["title","headings","text","path"],"filterableAttributes":["group","kind","lang","n","path"]}`
 
 // A Document is a passage of a page as an index has it, or with SplitWhole a page.
 type Document struct {
@@ -27,7 +28,7 @@ type Document struct {
 	Group string `json:"group"` // the source's name: what is imported and pruned together
 	Path  string `json:"path"`
 	URL   string `json:"url,omitempty"`
-	// Anchor leads to the passage's heading below URL.
+	// Anchor leads to the passage's heading, or page, in the file.
 	Anchor   string   `json:"anchor,omitempty"`
 	Title    string   `json:"title"`
 	Headings []string `json:"headings,omitempty"`
@@ -42,7 +43,8 @@ type Document struct {
 	Line        int            `json:"line,omitempty"`
 	Kind        string         `json:"kind"`
 	Lang        string         `json:"lang,omitempty"`
-	ContentHash string         `json:"contentHash"` // of all members but id and itself
+	ContentHash string         `json:"contentHash"`      // of all members but id, readAt and itself
+	ReadAt      string         `json:"readAt,omitempty"` // as Source.Now says, in RFC 3339
 	Meta        map[string]any `json:"meta,omitempty"`
 }
 
@@ -55,6 +57,8 @@ type Source struct {
 	// Markdown out.
 	FileURLs bool
 	Whole    bool // a page is one document
+	// Now is when pages are read; zero: documents do not say.
+	Now time.Time
 }
 
 // FilterOf is the filter that the source's documents fit.
@@ -62,11 +66,16 @@ func (s *Source) FilterOf() string { return "group = " + quote(s.Name) }
 
 // FilterOfPages is the filter that the documents of the source's pages at paths fit.
 func (s *Source) FilterOfPages(paths []string) string {
+	return s.FilterOf() + " AND " + FilterOfPaths(paths)
+}
+
+// FilterOfPaths is the filter that the documents of pages at paths fit, of any source.
+func FilterOfPaths(paths []string) string {
 	quoted := make([]string, len(paths))
 	for i, p := range paths {
 		quoted[i] = quote(p)
 	}
-	return s.FilterOf() + " AND path IN [" + strings.Join(quoted, ", ") + "]"
+	return "path IN [" + strings.Join(quoted, ", ") + "]"
 }
 
 // quote writes a value of a filter.
@@ -122,7 +131,7 @@ func (s *Source) AreMoved(docs []Document, from string, hashOf func(idEnd string
 // hash is the hash of all members but the id.
 func (d *Document) hash() (string, error) {
 	body := *d
-	body.ID, body.ContentHash = "", ""
+	body.ID, body.ContentHash, body.ReadAt = "", "", ""
 	b, err := json.Marshal(body)
 	return hash(16, string(b)), err
 }
@@ -158,12 +167,15 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		}
 		if s.BaseURL != "" {
 			d.URL = s.urlOf(path)
-			switch {
-			case d.Page > 0 && p.Kind == "pdf":
-				d.Anchor = "page=" + strconv.Itoa(d.Page) // as viewers of PDF files have it, RFC 8118
-			case len(part.Headings) > 0:
-				d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1], part.Anchor)
-			}
+		}
+		switch {
+		case d.Page > 0 && p.Kind == "pdf":
+			d.Anchor = "page=" + strconv.Itoa(d.Page) // as viewers of PDF files have it, RFC 8118
+		case len(part.Headings) > 0:
+			d.Anchor = anchorOf(p.Kind, part.Headings[len(part.Headings)-1], part.Anchor)
+		}
+		if !s.Now.IsZero() {
+			d.ReadAt = s.Now.Format(time.RFC3339)
 		}
 		var err error
 		if d.ContentHash, err = d.hash(); err != nil {

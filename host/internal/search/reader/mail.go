@@ -151,7 +151,7 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 			return err
 		}
 		m.w.block()
-		m.w.plain(text)
+		m.w.plain(text, 0)
 	default:
 		m.w.noteLeft("attachments of the kind "+kind, 1)
 	}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ func readMarked(data []byte, mdx bool) (*Page, error) {
 		return nil, err
 	}
 	p, w := &Page{Encoding: encoding}, &writer{}
-	source = p.takeFrontMatter(source, w)
-	writeMarkdown(w, source, mdx)
+	body := p.takeFrontMatter(source, w)
+	writeMarkdown(w, body, mdx, 1+max(strings.Count(source, "\n")-strings.Count(body, "\n"), 0))
 	w.finish(p)
 	return p, nil
 }
@@ -48,13 +49,13 @@ const (
 	maxEffort, maxEffortInAll = 64 << 20, 1 << 30
 )
 
-// writeMarkdown writes the text of Markdown.
-func writeMarkdown(w *writer, source string, mdx bool) {
+// writeMarkdown writes the text of Markdown, whose first line is this one of the file; 0: not known.
+func writeMarkdown(w *writer, source string, mdx bool, line int) {
 	if !isParsable(source) {
-		w.plain(source)
+		w.plain(source, line)
 		return
 	}
-	m := markdownReader{w: w, source: []byte(source), mdx: mdx}
+	m := markdownReader{w: w, source: []byte(source), mdx: mdx, line: line}
 	known := parser.NewContext()
 	m.write(markdownParser(mdx).Parse(text.NewReader(m.source), parser.WithContext(known)))
 	for _, r := range known.References() {
@@ -154,6 +155,8 @@ type markdownReader struct {
 	lists  []int // numbers of the next items of the lists under way; 0: without numbers
 	mark   string
 	closed map[string]bool // whether the source ends an element of that name anywhere
+
+	line, at int // a line of the file, 0: not known, and where in source it is
 }
 
 // write writes a tree of blocks.
@@ -182,6 +185,7 @@ func (m *markdownReader) write(root ast.Node) {
 
 // enter writes a block, or reports that what is in it is to be written.
 func (m *markdownReader) enter(n ast.Node) bool {
+	m.place(n)
 	switch n := n.(type) {
 	case *ast.Heading:
 		title, anchor := passage.CutAnchor(strings.Join(strings.Fields(m.inline(n)), " "))
@@ -249,6 +253,27 @@ func (m *markdownReader) enter(n ast.Node) bool {
 		return n.Type() != ast.TypeInline
 	}
 	return false
+}
+
+// place notes on which line of the file a block begins.
+func (m *markdownReader) place(n ast.Node) {
+	if m.line == 0 || n.Type() != ast.TypeBlock {
+		return
+	}
+	for c := n; c != nil; c = c.FirstChild() { // a table has its lines in its cells
+		at := -1
+		if t, ok := c.(*ast.Text); ok {
+			at = t.Segment.Start
+		} else if c.Type() == ast.TypeBlock && c.Lines().Len() > 0 {
+			at = c.Lines().At(0).Start
+		}
+		if at >= m.at {
+			m.line += bytes.Count(m.source[m.at:at], []byte("\n"))
+			m.at = at
+			m.w.place(m.line)
+			return
+		}
+	}
 }
 
 func (m *markdownReader) leave(n ast.Node) {

@@ -49,7 +49,7 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 		if !outlined && body+notes != "" {
 			w.heading(2, pdfPage+strconv.Itoa(i+1), "")
 		}
-		w.plain(paragraphs(body))
+		w.plain(paragraphs(body), 0)
 		w.paragraph(notes)
 	}
 	if countWords(w.b.String()) == 0 || !outlined && strings.TrimSpace(w.b.String()) == "" {

@@ -199,7 +199,7 @@ func readNotebook(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	for _, cell := range book.Cells {
 		switch source := join(cell.Source); cell.Kind {
 		case "markdown":
-			writeMarkdown(w, source, false)
+			writeMarkdown(w, source, false, 0)
 		case "code":
 			w.code(book.Metadata.Language.Name, source)
 			for _, out := range cell.Outputs {
@@ -211,7 +211,7 @@ func readNotebook(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 				w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
 			}
 		default:
-			w.plain(source)
+			w.plain(source, 0)
 			w.block()
 		}
 	}

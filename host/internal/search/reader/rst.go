@@ -53,6 +53,7 @@ func rstReplacement(line string) (name, text string, ok bool) {
 func (r *rstReader) line() {
 	line := r.lines[r.at]
 	r.at++
+	r.w.place(r.at)
 	if kind := ruleOf(line); kind != "" && r.at+1 < len(r.lines) && ruleOf(r.lines[r.at+1]) == kind && strings.TrimSpace(r.lines[r.at]) != "" {
 		return // a line above a heading
 	}

@@ -12,14 +12,18 @@ func readText(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, err
 	}
 	p, w := &Page{Encoding: encoding}, &writer{}
-	w.plain(text)
+	w.plain(text, 1)
 	w.finish(p)
 	return p, nil
 }
 
-// plain writes a text with its blank lines.
-func (w *writer) plain(text string) {
+// plain writes a text with its blank lines. Its first line is this one of the file; 0: not known.
+func (w *writer) plain(text string, number int) {
 	for line := range strings.SplitSeq(clean(text), "\n") {
+		w.place(number)
+		if number > 0 {
+			number++
+		}
 		if line = strings.TrimRight(line, " \t"); line == "" {
 			w.block()
 			continue

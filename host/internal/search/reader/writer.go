@@ -28,6 +28,16 @@ func (w *writer) finish(p *Page) {
 	slices.SortFunc(p.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Rule, b.Rule) })
 }
 
+// maxPlaces bounds the places that are noted.
+const maxPlaces = 500_000
+
+// place notes that what comes is on a line of the file.
+func (w *writer) place(line int) {
+	if n := len(w.marks); line > 0 && n < maxPlaces && (n == 0 || w.marks[n-1].Line < line) {
+		w.marks = append(w.marks, Mark{At: w.b.Len(), Line: line})
+	}
+}
+
 // leaveOut notes that a text is left out by a rule.
 func (w *writer) leaveOut(rule, text string) {
 	if n := countWords(text); n > 0 {

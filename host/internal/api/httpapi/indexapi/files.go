@@ -20,7 +20,6 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/base/contain"
 	"github.com/parley-search/parley/host/internal/base/outbound"
-	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/ingest"
 	"github.com/parley-search/parley/host/internal/search/reader"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -89,7 +88,7 @@ func (s *Server) AddFiles(r *request.Call) error {
 
 // readFileSource is what the query says of the files.
 func readFileSource(r *request.Call) (reader.Source, error) {
-	source := reader.Source{Name: cmp.Or(r.Query["source"], "files"), BaseURL: r.Query["baseUrl"]}
+	source := reader.Source{Name: cmp.Or(r.Query["source"], "files"), BaseURL: r.Query["baseUrl"], Now: time.Now().UTC()}
 	if len(source.Name) > 200 {
 		return source, apierr.Newf(apierr.BadRequest, "The query parameter `source` has %d bytes; at most 200 are taken.", len(source.Name))
 	}
@@ -171,24 +170,8 @@ func (s *Server) replacePages(r *request.Call, uid string, in *fileIntake, n tas
 
 // storedPassages returns the ids of what the index has of the files at paths.
 func (s *Server) storedPassages(r *request.Call, uid string, source *reader.Source, paths []string) (ids []string, err error) {
-	for {
-		page, err := s.Search.Documents(r.Base, r.Caller, uid, search.DocumentsQuery{
-			Filter: request.Encode(source.FilterOfPages(paths)), Fields: []string{"id"}, Offset: len(ids), Limit: new(1000),
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range page.Documents {
-			var m struct{ ID string }
-			if err := json.Unmarshal(d, &m); err != nil {
-				return nil, fmt.Errorf("read id of a stored passage: %w", err)
-			}
-			ids = append(ids, m.ID)
-		}
-		if len(page.Documents) == 0 || len(ids) >= page.Total {
-			return ids, nil
-		}
-	}
+	err = s.eachFileDocument(r, uid, source.FilterOfPages(paths), []string{"id", "path"}, func(d *reader.Document) { ids = append(ids, d.ID) })
+	return ids, err
 }
 
 // A fileIntake reads the files of one request into documents.

@@ -1,0 +1,37 @@
+package reader_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parley-search/parley/host/internal/reader"
+)
+
+// Passages of text say on which line of the file they begin.
+func TestLines(t *testing.T) {
+	long := strings.Repeat("Words of a paragraph. ", 30)
+	for name, data := range map[string]string{
+		"a.md":   "---\ntitle: T\n---\n# T\n\nfirst " + long + "\n\n## Two\n\n| a |\n|---|\n| second " + long + "|\n\n## Three\n\n```go\nthird " + long + "\n```\n",
+		"a.mdx":  "import x from 'y'\n\n# T\n\nfirst " + long + "\n\n- second " + long + "\n\n\n\nthird " + long + "\n",
+		"a.txt":  "first " + long + "\n\n\nsecond " + long + "\nthird " + long,
+		"a.rst":  "T\n=\n\nfirst " + long + "\n\nU\n-\n\nsecond " + long + "\n\nV\n-\n\n.. note:: third " + long,
+		"a.adoc": "= T\n\nfirst " + long + "\n\n== U\n\nsecond " + long + "\n\n----\nthird " + long + "\n----\n",
+	} {
+		_, docs, err := (&reader.Source{Name: "s"}).Read(t.Context(), &reader.Reader{}, name, name, []byte(data))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, word := range []string{"first", "second", "third"} {
+			want := 1 + strings.Count(data[:strings.Index(data, word)], "\n")
+			for _, d := range docs {
+				if !strings.Contains(d.Text, word) {
+					continue
+				}
+				if got := d.Line; got == 0 || got > want || got < want-3 {
+					t.Errorf("%s: the passage with %s begins on line %d, want %d or the head before it", name, word, got, want)
+				}
+			}
+		}
+	}
+}
