@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/reader"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // Passages of text say on which line of the file they begin.

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/apierr"
-	"github.com/parley-search/parley/host/internal/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/httpapi/exchange"
-	"github.com/parley-search/parley/host/internal/reader"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // listedFile is what GET /indexes/:uid/files says of a file.
@@ -48,7 +48,7 @@ type filePassage struct {
 }
 
 // ListFiles answers GET /indexes/:uid/files: the files that the caller may see passages of.
-func (s *Server) ListFiles(r *exchange.Call) error {
+func (s *Server) ListFiles(r *request.Call) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Server) ListFiles(r *exchange.Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.fileDocuments(r, uid, search.DocumentsQuery{Filter: exchange.Encode("n = 0"), Offset: offset, Limit: &limit})
+	page, err := s.fileDocuments(r, uid, search.DocumentsQuery{Filter: request.Encode("n = 0"), Offset: offset, Limit: &limit})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Server) ListFiles(r *exchange.Call) error {
 			return err
 		}
 	}
-	return r.OK(exchange.NewList(files, offset, limit, page.total))
+	return r.OK(request.NewList(files, offset, limit, page.total))
 }
 
 func listedFileOf(d *reader.Document) listedFile {
@@ -95,7 +95,7 @@ func (f *listedFile) add(d *reader.Document) {
 }
 
 // GetFile answers GET /indexes/:uid/files/*: the text of a file as JSON, or for a browser as a page.
-func (s *Server) GetFile(r *exchange.Call) error {
+func (s *Server) GetFile(r *request.Call) error {
 	uid, err := s.index(r)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ type fileDocuments struct {
 }
 
 // fileDocuments returns the documents of files that q asks for.
-func (s *Server) fileDocuments(r *exchange.Call, uid string, q search.DocumentsQuery) (f fileDocuments, err error) {
+func (s *Server) fileDocuments(r *request.Call, uid string, q search.DocumentsQuery) (f fileDocuments, err error) {
 	page, err := s.Search.Documents(r.Base, r.Caller, uid, q)
 	if apierr.Is(err, indexerr.InvalidDocumentFilter) {
 		return f, apierr.Newf(indexerr.InvalidDocumentFilter, "Index `%s` was not made for files: add `group`, `path` and `n` to its setting `filterableAttributes` to see those that it has.", uid)
@@ -193,9 +193,9 @@ func (s *Server) fileDocuments(r *exchange.Call, uid string, q search.DocumentsQ
 }
 
 // eachFileDocument calls f for each document of files that fits a filter, with these fields; nil: all.
-func (s *Server) eachFileDocument(r *exchange.Call, uid, condition string, fields []string, f func(*reader.Document)) error {
+func (s *Server) eachFileDocument(r *request.Call, uid, condition string, fields []string, f func(*reader.Document)) error {
 	for offset := 0; ; {
-		page, err := s.fileDocuments(r, uid, search.DocumentsQuery{Filter: exchange.Encode(condition), Fields: fields, Offset: offset, Limit: new(1000)})
+		page, err := s.fileDocuments(r, uid, search.DocumentsQuery{Filter: request.Encode(condition), Fields: fields, Offset: offset, Limit: new(1000)})
 		if err != nil {
 			return err
 		}
