@@ -38,8 +38,10 @@ type Document struct {
 	Lvl3     string   `json:"lvl3,omitempty"`
 	Text     string   `json:"text"`
 	N        int      `json:"n"` // place in the page, from 0
-	// Page and Line are where it begins in the file, from 1; 0: not known, or the file has none.
+	// Page and Line are where it begins in the file, from 1; 0: not known, or the file has none. PageEnd is
+	// where it ends, if that is another page.
 	Page        int            `json:"page,omitempty"`
+	PageEnd     int            `json:"pageEnd,omitempty"`
 	Line        int            `json:"line,omitempty"`
 	Kind        string         `json:"kind"`
 	Lang        string         `json:"lang,omitempty"`
@@ -157,8 +159,10 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 			ID: prefix + hash(8, key, strconv.Itoa(seen[key])), Group: s.Name, Path: path, Title: p.Title, Headings: headings,
 			Lvl0: p.Title, Text: part.Text, N: n, Kind: p.Kind, Lang: p.Lang, Meta: p.Meta,
 		}
-		if at, found := slices.BinarySearchFunc(p.Marks, part.From+1, func(m Mark, at int) int { return cmp.Compare(m.At, at) }); found || at > 0 {
-			d.Page, d.Line = p.Marks[at-1].Page, p.Marks[at-1].Line
+		begin := p.placeOf(part.From)
+		d.Page, d.Line = begin.Page, begin.Line
+		if end := p.placeOf(part.From + len(part.Text) - 1); end.Page > begin.Page {
+			d.PageEnd = end.Page
 		}
 		for i, l := range []*string{&d.Lvl1, &d.Lvl2, &d.Lvl3} {
 			if i < len(headings) {
@@ -184,6 +188,15 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		docs = append(docs, d)
 	}
 	return docs, nil
+}
+
+// placeOf says where in the file a place of the text is.
+func (p *Page) placeOf(at int) Mark {
+	next, _ := slices.BinarySearchFunc(p.Marks, at+1, func(m Mark, at int) int { return cmp.Compare(m.At, at) })
+	if next == 0 {
+		return Mark{}
+	}
+	return p.Marks[next-1]
 }
 
 // anchorOf is what leads to a heading of a page of that kind, where the page has anchor for it; empty:

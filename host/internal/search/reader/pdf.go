@@ -41,15 +41,14 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	for i, lines := range pages {
 		w.block()
 		w.marks = append(w.marks, Mark{At: w.b.Len(), Page: i + 1})
-		for _, h := range text.Pages[i].Outline {
-			w.heading(h.Level+1, clip(h.Text, maxTitle), "")
-		}
-		body := strings.TrimSpace(strings.Join(lines, "\n"))
 		notes := strings.Join(text.Pages[i].Notes, "\n")
-		if !outlined && body+notes != "" {
+		if !outlined && strings.TrimSpace(strings.Join(lines, "")+notes) != "" {
 			w.heading(2, pdfPage+strconv.Itoa(i+1), "")
 		}
-		w.plain(paragraphs(body), 0)
+		for _, h := range text.Pages[i].Outline {
+			lines = w.headed(lines, h)
+		}
+		w.lines(lines)
 		w.paragraph(notes)
 	}
 	if countWords(w.b.String()) == 0 || !outlined && strings.TrimSpace(w.b.String()) == "" {
@@ -65,27 +64,88 @@ type PDF interface {
 	Text(ctx context.Context, data []byte) (*pdf.Text, error)
 }
 
-// A line runs over pages where it is the first or the last of so many, and of at least half of all.
-const minRunning = 3
-
-// leaveRunning takes the lines out of pages that are at the top or the bottom of most of them, the same but for
-// numbers.
-func (w *writer) leaveRunning(pages [][]string) {
-	for _, last := range []bool{false, true} {
-		times := map[string]int{}
-		at := make([]int, len(pages))
-		for i, lines := range pages {
-			if at[i] = edge(lines, last); at[i] >= 0 {
-				times[withoutNumbers(lines[at[i]])]++
-			}
-		}
-		for i, lines := range pages {
-			if at[i] < 0 {
+// headed writes the lines before a heading, and the heading as the page has it, with its number; where the page
+// does not have it, nothing is before it. It returns the lines behind it.
+func (w *writer) headed(lines []string, h pdf.Heading) (rest []string) {
+	want := lettersOf(h.Text)
+	for n := 1; n <= 3 && want != ""; n++ { // a long one has more than a line
+		for i := range len(lines) - n + 1 {
+			line := strings.Join(lines[i:i+n], " ")
+			if len(line) > len(h.Text)+maxNumbering {
 				continue
 			}
-			if n := times[withoutNumbers(lines[at[i]])]; n >= minRunning && 2*n >= len(pages) && edge(lines, !last) != at[i] {
-				w.leaveOut("lines that run over the pages", lines[at[i]])
-				lines[at[i]] = ""
+			number, ok := strings.CutSuffix(lettersOf(line), want)
+			if ok && (len(number) <= 1 || strings.ContainsFunc(number, unicode.IsDigit)) {
+				w.lines(lines[:i])
+				w.heading(h.Level+1, clip(line, maxTitle), "")
+				return lines[i+n:]
+			}
+		}
+	}
+	w.heading(h.Level+1, clip(h.Text, maxTitle), "")
+	return lines
+}
+
+// maxNumbering bounds what stands before the text of a heading, such as "Chapter 12.3.1", in bytes.
+const maxNumbering = 20
+
+// lettersOf are the letters and digits of a text, in lower case.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// lines writes lines of a page.
+func (w *writer) lines(lines []string) {
+	if body := strings.TrimSpace(strings.Join(lines, "\n")); body != "" {
+		w.block()
+		w.plain(paragraphs(body), 0)
+	}
+}
+
+// Bounds of what runs over pages.
+const (
+	maxRunning = 3 // lines at the top or at the bottom of a page
+	minRunning = 3 // pages that have one
+)
+
+// leaveRunning takes the lines out of pages that are at the top or the bottom of many of them, the same but for
+// numbers: of at least a third, or of any where the numbers in it change.
+func (w *writer) leaveRunning(pages [][]string) {
+	for _, last := range []bool{false, true} {
+		for range maxRunning {
+			times, different := map[string]int{}, map[string]map[string]bool{}
+			at := make([]int, len(pages))
+			for i, lines := range pages {
+				if at[i] = edge(lines, last); at[i] < 0 || edge(lines, !last) == at[i] {
+					at[i] = -1 // the only line is text
+					continue
+				}
+				line := lines[at[i]]
+				key := withoutNumbers(line)
+				if times[key]++; different[key] == nil {
+					different[key] = map[string]bool{}
+				}
+				different[key][line] = true
+			}
+			taken := false
+			for i, lines := range pages {
+				if at[i] < 0 {
+					continue
+				}
+				key := withoutNumbers(lines[at[i]])
+				if n := times[key]; n >= minRunning && (3*n >= len(pages) || 2*len(different[key]) > n) {
+					w.leaveOut("lines that run over the pages", lines[at[i]])
+					lines[at[i]] = ""
+					taken = true
+				}
+			}
+			if !taken {
+				break
 			}
 		}
 	}
@@ -104,17 +164,23 @@ func edge(lines []string, last bool) int {
 	return -1
 }
 
-// withoutNumbers is a line with one sign for each number, so that those of pages are the same.
+// withoutNumbers is a line with one sign for each number, Roman ones among them, so that those of pages are the
+// same.
 func withoutNumbers(line string) string {
-	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ' ' }), "#")
+	words := strings.Fields(line)
+	for i, word := range words {
+		if bare := strings.Trim(word, ".-–—|()[]"); bare != "" && strings.Trim(strings.ToLower(bare), "ivxlc") == "" {
+			words[i] = "#"
+			continue
+		}
+		words[i] = strings.Join(strings.FieldsFunc("x"+word+"x", unicode.IsDigit), "#")
+	}
+	return strings.Join(words, " ")
 }
-
-// cutMark is what PDFium has for a hyphen at the end of a line, without that end.
-const cutMark = "\x02"
 
 // joinHyphens joins the words that are cut at the ends of lines, where the file has the whole word elsewhere.
 func joinHyphens(text string, known map[string]bool) string {
-	parts := strings.Split(text, cutMark)
+	parts := strings.Split(text, pdf.CutMark)
 	var b strings.Builder
 	for i, part := range parts {
 		if i > 0 {

@@ -43,6 +43,7 @@ type filePassage struct {
 	Anchor   string   `json:"anchor"`
 	Headings []string `json:"headings"`
 	Page     int      `json:"page,omitempty"`
+	PageEnd  int      `json:"pageEnd,omitempty"` // the last one, if it is another
 	Line     int      `json:"line,omitempty"`
 	Text     string   `json:"text"`
 }
@@ -123,7 +124,7 @@ func (s *Server) GetFile(r *request.Call) error {
 			break // of another source
 		}
 		v.add(d)
-		v.Parts = append(v.Parts, filePassage{d.ID, anchorOf(d.N), append([]string{}, d.Headings...), d.Page, d.Line, d.Text})
+		v.Parts = append(v.Parts, filePassage{d.ID, anchorOf(d.N), append([]string{}, d.Headings...), d.Page, d.PageEnd, d.Line, d.Text})
 	}
 	if !strings.Contains(r.Get("Accept"), "text/html") {
 		return r.OK(v)
@@ -160,7 +161,7 @@ h2 { font-size: 1rem; margin: 0 } p { margin: 0; opacity: .7 }
 <p>{{.Path}} · {{.Source}}{{with .ReadAt}} · read {{.}}{{end}}</p>
 {{range .Parts}}<section id="{{.Anchor}}">
 {{with .Headings}}<h2>{{range $i, $h := .}}{{if $i}} › {{end}}{{$h}}{{end}}</h2>
-{{end}}<p><a href="#{{.Anchor}}">{{if .Page}}page {{.Page}}{{else if .Line}}line {{.Line}}{{else}}¶{{end}}</a></p>
+{{end}}<p><a href="#{{.Anchor}}">{{if .Page}}page {{.Page}}{{with .PageEnd}}–{{.}}{{end}}{{else if .Line}}line {{.Line}}{{else}}¶{{end}}</a></p>
 <pre>{{.Text}}</pre>
 </section>
 {{end}}</html>

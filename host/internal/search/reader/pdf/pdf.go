@@ -15,6 +15,7 @@ import (
 	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
 	"github.com/klippa-app/go-pdfium/webassembly"
 
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
@@ -245,12 +246,12 @@ func readText(ctx context.Context, pool pdfium.Pool, data []byte) (text *Text, e
 			return nil, ctx.Err()
 		}
 		page := requests.Page{ByIndex: &requests.PageByIndex{Document: doc.Document, Index: i}}
-		read, err := instance.GetPageText(&requests.GetPageText{Page: page})
+		read, err := textOf(instance, page)
 		if err != nil {
 			return nil, fmt.Errorf("read page %d: %w", i+1, plain(err))
 		}
-		text.Pages = append(text.Pages, Page{Text: read.Text, Notes: notesOf(instance, page)})
-		if size += len(read.Text); size > maxText {
+		text.Pages = append(text.Pages, Page{Text: read, Notes: notesOf(instance, page)})
+		if size += len(read); size > maxText {
 			break
 		}
 	}
@@ -260,6 +261,32 @@ func readText(ctx context.Context, pool pdfium.Pool, data []byte) (text *Text, e
 	text.readOutline(instance, doc.Document)
 	return text, nil
 }
+
+// textOf is the text of a page. The library's own GetPageText asks for one character after the other, and
+// loses those beyond the first 65,536 of Unicode.
+func textOf(instance pdfium.Pdfium, page requests.Page) (string, error) {
+	loaded, err := instance.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+	if err != nil {
+		return "", err
+	}
+	count, err := instance.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: loaded.TextPage})
+	text := ""
+	if err == nil && count.Count > 0 {
+		var got *responses.FPDFText_GetText
+		// Each character takes up to two units.
+		if got, err = instance.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: loaded.TextPage, Count: 2 * count.Count}); err == nil {
+			text = unitsAsText.Replace(got.Text)
+		}
+	}
+	_, closing := instance.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
+	return text, errors.Join(err, closing)
+}
+
+// unitsAsText has a hyphen at the end of a line as [CutMark], and leaves out what has no character.
+var unitsAsText = strings.NewReplacer("\ufffe", CutMark, "\x00", "")
+
+// CutMark is what stands for a hyphen at the end of a line, and for that end.
+const CutMark = "\x02"
 
 // Bounds of what is beside the text of pages.
 const (
