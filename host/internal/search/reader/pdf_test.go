@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/parley-search/parley/host/internal/reader"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // pdfLines returns a PDF file with a page of lines each, and an outline of titles by page.
