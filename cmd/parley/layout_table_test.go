@@ -100,7 +100,7 @@ var layout = []row{
 	{layerDomain, "~cluster", "~base/contain", ""},
 	{layerDomain, "~cluster/clustertest", "~cluster", ""},
 	{layerDomain, "~egress/export", "~access/auth ~base/apierr ~base/apierr/searcherr ~base/outbound ~base/secret ~search ~search/settings ~task", "github.com/dustin/go-humanize"},
-	{layerDomain, "~search", "abi ~access/auth ~base/apierr ~base/apierr/indexerr ~base/apierr/searcherr ~base/feature ~base/memory ~base/outbound ~base/rawjson ~chat ~search/attribute ~search/bleveindex ~search/embedder ~search/filter ~search/highlight ~search/index ~search/passage ~search/rank ~search/settings ~search/storage ~search/text ~search/vector ~search/write", "github.com/RoaringBitmap/roaring/v2"},
+	{layerDomain, "~search", "abi ~access/auth ~base/apierr ~base/apierr/indexerr ~base/apierr/searcherr ~base/feature ~base/memory ~base/outbound ~base/rawjson ~chat ~chat/workspace ~search/attribute ~search/bleveindex ~search/embedder ~search/filter ~search/highlight ~search/index ~search/passage ~search/rank ~search/settings ~search/storage ~search/text ~search/vector ~search/write", "github.com/RoaringBitmap/roaring/v2"},
 	{layerDomain, "~search/attribute", "~base/rawjson", ""},
 	{layerDomain, "~search/bleveindex", "~base/contain ~base/rawjson ~search/attribute ~search/storage ~search/text", "github.com/RoaringBitmap/roaring/v2 github.com/blevesearch github.com/google/uuid"},
 	{layerDomain, "~search/embed", "abi abi/answer ~base/outbound ~base/secret", ""},

@@ -73,17 +73,17 @@ func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, err
 func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (Target, error) {
 	uid, model, _ := strings.Cut(id, "/")
 	if !workspace.ValidUID(uid) || !caller.Workspace(uid) {
-		return Target{}, s.unknownModel(ctx, caller, id)
+		return Target{}, s.UnknownModel(ctx, caller, id)
 	}
 	w, err := s.deps.Workspaces.Workspace(ctx, uid)
 	if apierr.Is(err, chaterr.ChatNotFound) {
-		return Target{}, s.unknownModel(ctx, caller, id)
+		return Target{}, s.UnknownModel(ctx, caller, id)
 	}
 	if err != nil {
 		return Target{}, err
 	}
 	if model = cmp.Or(model, w.DefaultModel); model != "" && !w.AllowsModel(model) {
-		return Target{}, s.unknownModel(ctx, caller, id)
+		return Target{}, s.UnknownModel(ctx, caller, id)
 	}
 	if model != "" {
 		return target(w, model), nil
@@ -100,9 +100,27 @@ func target(w *workspace.Workspace, model string) Target {
 	return Target{Workspace: w.UID, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}
 }
 
-// unknownModel is the error for a model that caller cannot name, with the
+// EmbeddingModel returns the workspace, with its secrets, and the model for vectors
+// that id stands for, which is empty for the first one of the plugin's; nil where id
+// is of no workspace that caller may use.
+func (s *Service) EmbeddingModel(ctx context.Context, caller *auth.Caller, id string) (*workspace.Workspace, string, error) {
+	uid, model, _ := strings.Cut(id, "/")
+	if !workspace.ValidUID(uid) || !caller.Workspace(uid) {
+		return nil, "", nil
+	}
+	w, err := s.deps.Workspaces.Workspace(ctx, uid)
+	if apierr.Is(err, chaterr.ChatNotFound) {
+		return nil, "", nil
+	}
+	if err == nil && !w.AllowsModel(model) {
+		err = s.UnknownModel(ctx, caller, id)
+	}
+	return w, model, err
+}
+
+// UnknownModel is the error for a model that caller cannot name, with the
 // nearest one that it can.
-func (s *Service) unknownModel(ctx context.Context, caller *auth.Caller, id string) error {
+func (s *Service) UnknownModel(ctx context.Context, caller *auth.Caller, id string) error {
 	message := "The model `" + jsonbody.Cut(id, 200) + "` does not exist or you do not have access to it."
 	models, err := s.Models(ctx, caller)
 	if err != nil {

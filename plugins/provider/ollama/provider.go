@@ -77,8 +77,12 @@ func (*ollama) Embed(r *provider.Request) (provider.HTTPRequest, error) {
 	if r.Settings.BaseURL == "" {
 		return provider.HTTPRequest{}, errNoBase
 	}
+	url := r.Settings.BaseURL
+	if base := strings.TrimRight(url, "/"); !openai.HasPath(base) || strings.HasSuffix(base, "/v1") || strings.HasSuffix(base, "/api") {
+		url = serverURL(base) + "/embed" // a workspace's is that of the API
+	}
 	h := provider.HTTPRequest{
-		URL: r.Settings.BaseURL, Answer: `{"embeddings":["{{embedding}}","{{..}}"]}`,
+		URL: url, Answer: `{"embeddings":["{{embedding}}","{{..}}"]}`,
 		Headers: []provider.Header{{Name: "Content-Type", Value: "application/json"}},
 	}
 	if strings.HasSuffix(h.URL, "/api/embeddings") {

@@ -42,6 +42,15 @@ func (*vLLM) Models(r *provider.Request) (provider.HTTPRequest, error) {
 	return openai.Models(base, r.Settings), nil
 }
 
+// Embed implements [provider.Embedder].
+func (*vLLM) Embed(r *provider.Request) (provider.HTTPRequest, error) {
+	base, err := root(r.Settings.BaseURL)
+	if err != nil {
+		return provider.HTTPRequest{}, err
+	}
+	return openai.Embeddings(base, r, "dimensions"), nil
+}
+
 func (*vLLM) Error(r *provider.Response) provider.ProviderError { return openai.Error(r) }
 
 // Pattern implements [provider.Patterned].

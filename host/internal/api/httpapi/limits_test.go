@@ -62,8 +62,8 @@ func TestLimitsOfAllDoors(t *testing.T) {
 	}
 	a := r.do("POST", completions, hello, "Authorization", rate)
 	check("/chats", a, "some", "", `"code":"too_many_requests"`, `"error":{`)
-	for _, path := range []string{"/v1/chat/completions", "/v1/responses"} {
-		body := `{"model":"demo","messages":[{"role":"user","content":"a"}],"input":"a"}`
+	for _, path := range []string{"/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/embeddings"} {
+		body := `{"model":"demo","messages":[{"role":"user","content":"a"}],"input":"a","prompt":"a"}`
 		a := r.do("POST", path, body, "Authorization", rate)
 		check(path, a, "some", "", `"type":"rate_limit_error"`, `"code":"rate_limit_exceeded"`)
 		if strings.Contains(a.body, "too_many_requests") {

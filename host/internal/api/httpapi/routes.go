@@ -102,6 +102,8 @@ func (s *Server) conventionalRoutes() []*route {
 		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.respond, family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: messagesPath, id: "createMessage", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: anthropicAPI, handle: s.createMessage, family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: messagesPath + "/count_tokens", id: "countTokens", actions: may(auth.ChatCompletions), needs: on, dialect: anthropicAPI, handle: s.countTokens, family: "chats"},
+		{method: "POST", path: "/v1/completions", id: "createTextCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.completeText, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/embeddings", id: "createEmbedding", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.embed, family: "other"},
 		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getResponse, family: "chats"},
 		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.deleteResponse, family: "chats"},
 		{method: "GET", path: "/v1/responses/:id/input_items", id: "listInputItems", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listInputItems, family: "chats"},

@@ -14,13 +14,29 @@ import (
 // whether anybody is there.
 const fewTokens = 16
 
+// A wholeSink is the whole answer once it was written.
+type wholeSink interface {
+	chat.Sink
+	Body() []byte
+}
+
 // completeV1 answers POST /v1/chat/completions, by default with the whole answer.
 func (s *Server) completeV1(r *call) error {
+	return s.completeBy(r, openai.ParseChat, openai.NewCompletion(), func(st *stream) chat.Sink { return openai.NewChunks(st, true) })
+}
+
+// completeText answers POST /v1/completions, by default with the whole answer.
+func (s *Server) completeText(r *call) error {
+	return s.completeBy(r, openai.ParseText, openai.NewTextCompletion(nil), func(st *stream) chat.Sink { return openai.NewTextCompletion(st) })
+}
+
+// completeBy answers a request that parse reads: into whole, or to a stream by sink.
+func (s *Server) completeBy(r *call, parse func([]byte) (*openai.ChatRequest, error), whole wholeSink, sink func(*stream) chat.Sink) error {
 	body, err := s.readQuestion(r, limit.Party{})
 	if err != nil {
 		return err
 	}
-	request, err := openai.ParseChat(body)
+	request, err := parse(body)
 	if err != nil {
 		return err
 	}
@@ -34,10 +50,10 @@ func (s *Server) completeV1(r *call) error {
 		q.options.Indexes = []string{}
 	}
 	if request.Stream {
+		q.sink = sink
 		return s.streamAnswer(r, q)
 	}
 	q.options.Usage = true
-	whole := openai.NewCompletion()
 	if err := s.wholeAnswer(r, q, whole); err != nil {
 		return err
 	}
@@ -48,7 +64,6 @@ func (s *Server) completeV1(r *call) error {
 func (s *Server) questionV1(r *call, model string, target *chat.Target) *question {
 	q := &question{
 		workspace: target.Workspace, options: chat.Options{Model: model, Unnamed: target.Model == "", Estimate: true},
-		sink: func(st *stream) chat.Sink { return openai.NewChunks(st, true) },
 	}
 	if target.Citations {
 		q.options.Citations = s.publicURL(r)

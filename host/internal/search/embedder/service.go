@@ -47,24 +47,49 @@ const (
 // EmbedTexts has an embedder make a vector of each text, which are of inputType. A
 // failure is an [apierr.Error] of [indexerr.VectorEmbeddingError], or that of ctx.
 func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embedder, dims int, texts []string, inputType string) ([][]float32, error) {
-	failed := func(err error, message string) error {
-		return &apierr.Error{Code: indexerr.VectorEmbeddingError, Message: fmt.Sprintf("Embedder `%.100s`: %s.", name, message), Err: err}
-	}
-	if s.Upstream == nil {
-		return nil, failed(nil, "this host asks no other one")
-	}
+	who := fmt.Sprintf("Embedder `%.100s`", name)
 	key, err := e.Key.Open(s.Sealer)
 	if err != nil {
-		return nil, failed(err, "its key cannot be read; set its `apiKey` anew")
+		return nil, failed(who, err, "its key cannot be read; set its `apiKey` anew")
 	}
 	maker, release, err := s.maker(ctx, name, e, key, inputType)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, failed(err, err.Error())
+		return nil, notOpened(ctx, who, err)
 	}
 	defer release()
+	return s.ask(ctx, who, maker, dims, texts, inputType)
+}
+
+// EmbedByWorkspace has the provider of w make a vector of each text by a model, that
+// of its plugin where it is empty; see EmbedTexts.
+func (s *Service) EmbedByWorkspace(ctx context.Context, w *workspace.Workspace, model string, dims int, texts []string, inputType string) ([][]float32, error) {
+	who := fmt.Sprintf("Workspace `%.100s`", w.UID)
+	m, err := chat.OpenEmbedder(ctx, s.Sources, w, w.UID, model, dims, inputType)
+	if err != nil {
+		return nil, notOpened(ctx, who, err)
+	}
+	defer m.Close()
+	return s.ask(ctx, who, pluginMaker{m}, dims, texts, inputType)
+}
+
+// failed is what a client is told of a failure of who.
+func failed(who string, err error, message string) error {
+	return &apierr.Error{Code: indexerr.VectorEmbeddingError, Message: who + ": " + message + ".", Err: err}
+}
+
+// notOpened is the failure of who, whose requests nobody can describe.
+func notOpened(ctx context.Context, who string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return failed(who, err, err.Error())
+}
+
+// ask has maker, which is of who, make the vectors.
+func (s *Service) ask(ctx context.Context, who string, maker embed.Maker, dims int, texts []string, inputType string) ([][]float32, error) {
+	if s.Upstream == nil {
+		return nil, failed(who, nil, "this host asks no other one")
+	}
 	tries := documentTries
 	if inputType == abi.InputQuery {
 		tries = queryTries
@@ -73,9 +98,9 @@ func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embed
 	vectors, err := client.Embed(ctx, maker, dims, texts, tries)
 	if failure, ok := errors.AsType[*embed.Error](err); ok {
 		if failure.Err != nil {
-			s.Log(fmt.Sprintf("embedder %q failed", name), failure)
+			s.Log(who+" made no vectors", failure)
 		}
-		return nil, failed(failure, failure.Message)
+		return nil, failed(who, failure, failure.Message)
 	}
 	return vectors, err
 }
