@@ -72,6 +72,10 @@ type Options struct {
 	// value is that of the machine. Limits and pauses are measured by the machine's all the same.
 	Pace Pace
 
+	// NoteCrash: what ends the process by a fault is written to the data directory, where the next
+	// start reads it. For a program whose one host this is.
+	NoteCrash bool
+
 	Hooks *testhook.Hooks // for tests; nil: none
 }
 
@@ -146,6 +150,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := h.openPlugins(c, o); err != nil {
 		return nil, err
 	}
+	otherReason := o.NoteCrash && h.readCrash(c.DBPath) || db.ReleasedBallast
 	features, err := feature.Open(ctx, db, c.Features()...)
 	if err != nil {
 		return nil, err
@@ -154,7 +159,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err := h.openSearch(c, o, db, sealer, features, remotes); err != nil {
 		return nil, err
 	}
-	if err := h.openTasks(ctx, c, o, db, sealer); err != nil {
+	if err := h.openTasks(ctx, c, o, db, sealer, otherReason); err != nil {
 		return nil, err
 	}
 	first, err := db.FirstLaunch(o.Pace.now())

@@ -15,7 +15,7 @@ import (
 )
 
 // openTasks opens the queue, with all who apply its tasks.
-func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *store.Store, sealer *store.Sealer) (err error) {
+func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *store.Store, sealer *store.Sealer, otherReason bool) (err error) {
 	if err := backup.Sweep(c.DBPath); err != nil {
 		return err
 	}
@@ -30,9 +30,10 @@ func (h *Host) openTasks(ctx context.Context, c config.Config, o Options, db *st
 		return err
 	}
 	options := task.Options{
-		Now:      o.Pace.Now,
-		Failed:   func(err error) { h.log.Error().Err(err).Msg("task put off") },
-		Finished: func(tasks []task.Task) { h.figures.Finished(tasks); h.webhooks.Finished(tasks) },
+		Now:            o.Pace.Now,
+		EndedOtherwise: otherReason,
+		Failed:         func(err error) { h.log.Error().Err(err).Msg("task put off") },
+		Finished:       func(tasks []task.Task) { h.figures.Finished(tasks); h.webhooks.Finished(tasks) },
 	}
 	if h.tasks, err = h.node.OpenTasks(ctx, p, options); err != nil {
 		return err

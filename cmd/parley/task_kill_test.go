@@ -12,8 +12,8 @@ import (
 )
 
 // TestHostileTaskProcess has a task that renders a slow template for minutes. It
-// is canceled in the middle, a SIGTERM ends the program in the middle of it, and
-// the second SIGKILL is its last: the next start fails it and goes on.
+// is canceled in the middle, a SIGTERM and a SIGQUIT end the program in the middle of it,
+// and the second SIGKILL is its last: the next start fails it and goes on.
 func TestHostileTaskProcess(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -52,6 +52,14 @@ func TestHostileTaskProcess(t *testing.T) {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	t.Logf("ended %v after SIGTERM", time.Since(start))
+
+	// What ends the program by another way than the task is not held against that.
+	c = live(t, dir, t.TempDir())
+	c.wantStatus(uid, "processing")
+	if err := c.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.cmd.Wait()
 
 	c = live(t, dir, t.TempDir())
 	c.wantStatus(uid, "processing")

@@ -80,5 +80,5 @@ func readCommit() (revision, date string) {
 // hostOptions is what every host of this program is given.
 func hostOptions(logs *host.Logs, modules [][]byte) host.Options {
 	revision, date := readCommit()
-	return host.Options{Logs: logs, Embedded: modules, Compiler: cli.CompilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date}
+	return host.Options{Logs: logs, Embedded: modules, Compiler: cli.CompilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date, NoteCrash: true}
 }

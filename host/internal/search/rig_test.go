@@ -40,7 +40,9 @@ type rig struct {
 	// vectorMemory is that of the service's options.
 	vectorMemory int64
 	queryVectors int
-	plain        bool // without features; set while the rig is closed
+	openFolders  int                        // see search.Options
+	descriptors  func() (used, most uint64) // see search.Options
+	plain        bool                       // without features; set while the rig is closed
 	// damaged: folders are built anew in this test, as they should. In all
 	// others that would hide a mistake.
 	damaged bool
@@ -95,7 +97,7 @@ func (r *rig) tryOpen() (err error) {
 	if r.wrap != nil {
 		db = r.wrap(r.store)
 	}
-	if r.svc, err = search.Open(search.Options{Notes: r.notes(), Dir: r.folders(), DB: db, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, Upstream: r.upstream, Sources: embedSources(), EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
+	if r.svc, err = search.Open(search.Options{Notes: r.notes(), Dir: r.folders(), DB: db, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, OpenFolders: r.openFolders, Descriptors: r.descriptors, Upstream: r.upstream, Sources: embedSources(), EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
 		return feature.Set{ChatCompletions: true, ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
 	}, Cutoff: cmp.Or(r.cutoff, time.Minute), Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err

@@ -54,6 +54,11 @@ type Options struct {
 	// EmbedderPause is waited before an embedder is asked again, twice as long
 	// each time; default 1 s.
 	EmbedderPause time.Duration
+	// OpenFolders is how many indexes are open at a time; the others are opened by their
+	// next use. Default 1024.
+	OpenFolders int
+	// Descriptors says how many this process has open, and may have; nil: there is no bound.
+	Descriptors func() (used, most uint64)
 	// VectorMemory bounds the bytes of vectors in memory; what is beyond is read
 	// at each search. Default 1 GiB.
 	VectorMemory int64
@@ -98,6 +103,10 @@ type Service struct {
 
 // Open opens all indexes of o.DB; see [index.Open].
 func Open(o Options) (*Service, error) {
+	o.OpenFolders = cmp.Or(o.OpenFolders, 1024)
+	if o.Descriptors == nil {
+		o.Descriptors = func() (used, most uint64) { return 0, 0 }
+	}
 	o.VectorMemory = cmp.Or(o.VectorMemory, 1<<30)
 	o.Cutoff = cmp.Or(o.Cutoff, 1500*time.Millisecond)
 	o.IndexingMemory = cmp.Or(o.IndexingMemory, 512<<20)
@@ -118,7 +127,7 @@ func Open(o Options) (*Service, error) {
 	}
 	indexes, err := index.Open(index.Options{
 		Notes: o.Notes, Dir: o.Dir, DB: o.DB, Log: o.Log, Now: o.Now, Sealer: o.Sealer, Features: o.Features,
-		VectorMemory: o.VectorMemory, IndexingMemory: o.IndexingMemory, IndexingThreads: o.IndexingThreads,
+		OpenFolders: o.OpenFolders, Descriptors: o.Descriptors, VectorMemory: o.VectorMemory, IndexingMemory: o.IndexingMemory, IndexingThreads: o.IndexingThreads,
 	})
 	if err != nil {
 		return nil, err

@@ -96,6 +96,8 @@ type Options struct {
 	// MaxCrashes is how often the process may end while it applies a task. After
 	// that the task is failed: it may be why. Default 2.
 	MaxCrashes int
+	// EndedOtherwise: the process before ended for a reason that no task was. It is not counted.
+	EndedOtherwise bool
 }
 
 // A Queue takes tasks and applies them one after the other, those of an index in

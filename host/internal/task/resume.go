@@ -13,14 +13,18 @@ import (
 // those that [Options.MaxCrashes] fails. A process that stopped in order left
 // none, see [Queue.leave]. A task may be why it ended: applied again and again, it
 // would end each start. Call it behind [Queue.ReadLog], before Run.
-func (q *Queue) ResumeTasks(ctx context.Context) error {
+func (q *Queue) ResumeTasks(ctx context.Context) error { return q.resume(ctx, false) }
+
+func (q *Queue) resume(ctx context.Context, panicked bool) error {
 	var again, over []Task
 	q.mu.Lock()
 	for i := range q.pending {
 		p := &q.pending[i]
 		t := &p.Task
 		if t.Status == Processing {
-			t.Crashes++
+			if !q.opts.EndedOtherwise || panicked {
+				t.Crashes++
+			}
 			// How far it was is not known. An export changes nothing here: it can be
 			// canceled at any time.
 			t.Begun = t.Type != Export
@@ -62,7 +66,7 @@ func (q *Queue) resumePanicked(ctx context.Context, batch []Task) error {
 		t.Status, t.StartedAt, t.BatchUID = Processing, batch[i].StartedAt, batch[i].BatchUID
 	}
 	q.mu.Unlock()
-	return q.ResumeTasks(ctx)
+	return q.resume(ctx, true)
 }
 
 // leave makes tasks wait for the next start, since the process stops in order:

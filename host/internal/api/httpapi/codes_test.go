@@ -67,6 +67,7 @@ var provokedElsewhere = map[string][2]string{
 	"dump_process_failed":           {"../e2e/archives_test.go", "TestDumpFails"},
 	"task_ended_host":               {"task/resume_test.go", "TestHostileTask"},
 	"no_space_left_on_device":       {"data/store/space_test.go", "TestNoSpace"},
+	"too_many_open_files":           {"search/descriptors_test.go", "TestTooManyOpenFiles"},
 }
 
 // TestEveryErrorCode provokes each code that there is, and wants its status and

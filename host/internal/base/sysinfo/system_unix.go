@@ -88,6 +88,15 @@ func Descriptors() uint64 {
 	return uint64(l.Cur)
 }
 
+// DescriptorsInUse is how many of them are open; 0: unknown.
+func DescriptorsInUse() uint64 {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return 0
+	}
+	return uint64(len(open))
+}
+
 // addressSpace is the bound on this process's addresses, in bytes; 0: none.
 func addressSpace() int64 {
 	var l unix.Rlimit

@@ -65,5 +65,8 @@ func Release() string {
 // Descriptors is 0: the system has no bound on them.
 func Descriptors() uint64 { return 0 }
 
+// DescriptorsInUse is 0, as their bound is.
+func DescriptorsInUse() uint64 { return 0 }
+
 // addressSpace is 0: the system has no bound on it.
 func addressSpace() int64 { return 0 }

@@ -14,6 +14,7 @@
 package bleveindex
 
 import (
+	"container/list"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,6 @@ import (
 // documents, derived from them under one schema.
 type Folder struct {
 	dir    string
-	idx    bleve.Index
 	Schema *Schema
 	Next   atomic.Uint32 // the changes of all tasks below it are here
 
@@ -44,6 +44,14 @@ type Folder struct {
 	mu      sync.Mutex
 	readers int
 	retired func() // run once the last reader is gone; nil while in use
+
+	using            sync.Mutex
+	idx              bleve.Index // nil while closed, see hold
+	users            int
+	bytes, usedBytes int64 // see Size; as it was closed
+
+	opened atomic.Pointer[Opened] // nil: it stays open
+	place  *list.Element          // in opened, whose lock guards it
 }
 
 const (
@@ -81,18 +89,22 @@ func Create(parent string, sc *Schema) (*Folder, error) {
 	return f, nil
 }
 
-// Open opens the folder of a directory.
-func Open(dir string) (f *Folder, err error) {
+func openBleve(dir string) (idx bleve.Index, err error) {
 	defer func() {
 		// Damaged bytes may trip bleve anywhere; they are no reason to end.
 		if p := recover(); p != nil {
-			err = fmt.Errorf("open index folder: damaged: %v", p)
+			err = fmt.Errorf("damaged: %v", p)
 		}
 	}()
 	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); err != nil {
-		return nil, fmt.Errorf("open index folder: %w", err)
+		return nil, err
 	}
-	idx, err := bleve.OpenUsing(dir, bleveConfig())
+	return bleve.OpenUsing(dir, bleveConfig())
+}
+
+// Open opens the folder of a directory.
+func Open(dir string) (f *Folder, err error) {
+	idx, err := openBleve(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open index folder: %w", err)
 	}
@@ -151,6 +163,16 @@ func (f *Folder) Retire(end func()) {
 // Size is what f takes of the disk, and what of it is in use: segments that
 // were merged stay for a while.
 func (f *Folder) Size() (bytes, used int64) {
+	f.using.Lock()
+	defer f.using.Unlock()
+	if f.idx == nil {
+		return f.bytes, f.usedBytes
+	}
+	return f.size()
+}
+
+// size is Size while f is open.
+func (f *Folder) size() (bytes, used int64) {
 	figures, _ := f.idx.StatsMap()["index"].(map[string]any)
 	segments, _ := figures["num_bytes_used_disk_by_root"].(uint64)
 	used = int64(segments)
@@ -173,7 +195,7 @@ func (f *Folder) Name() string { return filepath.Base(f.dir) }
 
 // Remove closes f and deletes its directory.
 func (f *Folder) Remove() error {
-	return errors.Join(f.idx.Close(), os.RemoveAll(f.dir))
+	return errors.Join(f.closeNow(), os.RemoveAll(f.dir))
 }
 
 // ErrNotWritable says that no file can be made in a folder. Building another one
@@ -199,12 +221,17 @@ func (f *Folder) Copy(to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	copyable, ok := f.idx.(bleve.IndexCopyable)
+	idx, letGo, err := f.hold()
+	if err != nil {
+		return err
+	}
+	defer letGo()
+	copyable, ok := idx.(bleve.IndexCopyable)
 	if !ok {
-		return fmt.Errorf("%T cannot be copied", f.idx)
+		return fmt.Errorf("%T cannot be copied", idx)
 	}
 	return copyable.CopyTo(bleve.FileSystemDirectory(to))
 }
 
 // Close closes f, which nobody reads any more.
-func (f *Folder) Close() error { return f.idx.Close() }
+func (f *Folder) Close() error { return f.closeNow() }

@@ -20,7 +20,12 @@ func (f *Folder) Unite(ctx context.Context) error {
 	if written < leastUnited {
 		return nil
 	}
-	n, err := f.idx.DocCount()
+	idx, letGo, err := f.hold()
+	if err != nil {
+		return fmt.Errorf("merge segments: %w", err)
+	}
+	defer letGo()
+	n, err := idx.DocCount()
 	if err != nil {
 		return fmt.Errorf("count documents of index folder: %w", err)
 	}
@@ -29,7 +34,7 @@ func (f *Folder) Unite(ctx context.Context) error {
 	}
 	// Also where it comes to nothing: it would at the next write, too.
 	f.written.Store(0)
-	inside, err := f.idx.Advanced()
+	inside, err := idx.Advanced()
 	if err != nil {
 		return fmt.Errorf("merge segments: %w", err)
 	}
@@ -44,7 +49,7 @@ func (f *Folder) Unite(ctx context.Context) error {
 	}
 	// bleve deletes the files that were merged behind a write, of which this is one: when
 	// it did so for the merge, what merged may not have let go of them.
-	if err := f.idx.SetInternal(keyNext, encodeNext(f.Next.Load())); err != nil {
+	if err := idx.SetInternal(keyNext, encodeNext(f.Next.Load())); err != nil {
 		return fmt.Errorf("delete merged segments: %w", err)
 	}
 	return nil

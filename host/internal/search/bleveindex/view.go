@@ -14,6 +14,7 @@ import (
 // since they may lie in mapped files.
 type View struct {
 	reader  bleveapi.IndexReader
+	letGo   func() // of the folder
 	snap    *scorch.IndexSnapshot
 	Segs    []Segment
 	Live    *roaring.Bitmap // documents that are not deleted
@@ -30,15 +31,20 @@ type View struct {
 
 // View opens f as it is now; columns keeps what is made of its segments.
 func (f *Folder) View(columns *ColumnCache) (*View, error) {
-	adv, err := f.idx.Advanced()
+	idx, letGo, err := f.hold()
 	if err != nil {
 		return nil, fmt.Errorf("open index for reading: %w", err)
 	}
-	r, err := adv.Reader()
+	var r bleveapi.IndexReader
+	adv, err := idx.Advanced()
+	if err == nil {
+		r, err = adv.Reader()
+	}
 	if err != nil {
+		letGo()
 		return nil, fmt.Errorf("open index for reading: %w", err)
 	}
-	v := &View{reader: r, snap: r.(*scorch.IndexSnapshot), Live: roaring.New(), folder: f.Name(), columns: columns, foldsMore: f.Schema.Layout == oldestLayout}
+	v := &View{reader: r, letGo: letGo, snap: r.(*scorch.IndexSnapshot), Live: roaring.New(), folder: f.Name(), columns: columns, foldsMore: f.Schema.Layout == oldestLayout}
 	first := uint32(0)
 	for _, s := range v.snap.Segments() {
 		n := uint32(s.Segment().Count())
@@ -61,7 +67,10 @@ func (v *View) Size() (n int) {
 }
 
 // Close ends the use of the view, and of its bitmaps.
-func (v *View) Close() error { return v.reader.Close() }
+func (v *View) Close() error {
+	defer v.letGo()
+	return v.reader.Close()
+}
 
 // Under calls f, whose filters and counts end with the cause of ctx once that is
 // done.

@@ -104,7 +104,12 @@ func (w *Writer) flush(next *uint32) error {
 		return err
 	}
 	// A new one each time: bleve may still hold the documents of the old.
-	batch := w.f.idx.NewBatch()
+	idx, letGo, err := w.f.hold()
+	if err != nil {
+		return fmt.Errorf("write index batch: %w", err)
+	}
+	defer letGo()
+	batch := idx.NewBatch()
 	for i := range w.ops {
 		if w.ops[i].delete {
 			batch.Delete(w.ops[i].doc.ID)
@@ -118,7 +123,7 @@ func (w *Writer) flush(next *uint32) error {
 	if err := w.f.writable(); err != nil {
 		return err
 	}
-	if err := w.f.idx.Batch(batch); err != nil {
+	if err := idx.Batch(batch); err != nil {
 		return fmt.Errorf("write index batch: %w", err)
 	}
 	if w.bytes >= leastBatch {

@@ -45,8 +45,11 @@ type Options struct {
 	Log func(message string, err error) // told of what nobody waits for
 	Now func() time.Time
 	// Sealer seals headers of embedders that an earlier version wrote openly; nil: they stay.
-	Sealer          settings.Sealer
-	Features        func() feature.Set
+	Sealer      settings.Sealer
+	Features    func() feature.Set
+	OpenFolders int // that are open at a time, those of searches under way aside
+	// Descriptors says how many this process has open, and may have; most 0: there is no bound.
+	Descriptors     func() (used, most uint64)
 	VectorMemory    int64 // bytes of vectors in memory
 	IndexingMemory  int64 // bytes that writing documents may take
 	IndexingThreads int   // documents that are taken apart at a time
@@ -54,10 +57,14 @@ type Options struct {
 	Notes Notes
 }
 
+// fewDescriptors are left for searches and writes of the indexes that are there.
+const fewDescriptors = 32
+
 // A Catalog holds all indexes by their uids. Safe for concurrent use.
 type Catalog struct {
 	Options
 	Columns *bleveindex.ColumnCache
+	opened  *bleveindex.Opened
 	Vectors *vector.Memory
 	Limits  *bleveindex.Limits // of writers
 
@@ -82,6 +89,7 @@ func Open(o Options) (*Catalog, error) {
 		Options: o, Columns: bleveindex.NewColumnCache(bleveindex.ColumnBytes), Vectors: vector.NewMemory(o.DB, o.VectorMemory),
 		Limits: bleveindex.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{},
 	}
+	c.opened = bleveindex.NewOpened(c.OpenFolders, c.Columns)
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	if o.Notes != nil {
 		c.follower = newFollower(c, o.Notes)
@@ -206,8 +214,13 @@ func (c *Catalog) NewMeta(uid string, by uint32) *Meta {
 	}
 }
 
-// Create makes an index with the record m, and serves it.
+// Create makes an index with the record m, and serves it. The error is an [apierr.Error] of code
+// [indexerr.TooManyOpenFiles] where the process has hardly a descriptor left.
 func (c *Catalog) Create(ctx context.Context, m *Meta) (*Index, error) {
+	if used, most := c.Descriptors(); most > 0 && used+fewDescriptors > most {
+		return nil, apierr.Newf(indexerr.TooManyOpenFiles, "Index `%s` is not made: the host has %d files and connections open, and may have %d. "+
+			"Raise its limit (LimitNOFILE in a systemd unit, ulimit -n in a shell), or bound --http-max-connections.", m.UID, used, most)
+	}
 	if c.follower != nil {
 		return c.createShared(ctx, m)
 	}

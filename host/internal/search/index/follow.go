@@ -309,6 +309,7 @@ func (c *Catalog) openShared() error {
 		}
 		folders[name] = true
 		ix.at = at
+		c.opened.Add(opened)
 		ix.state.Store(&State{m, opened})
 	}
 	if err := c.sweepFolders(folders); err != nil {

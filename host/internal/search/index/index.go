@@ -106,6 +106,7 @@ func (ix *Index) LockToRemove(ctx context.Context) (unlock func(), err error) {
 // Publish makes m and f what readers go by. The folder before it, if it is another,
 // is deleted once its readers are gone.
 func (ix *Index) Publish(m *Meta, f *bleveindex.Folder) {
+	ix.Catalog.opened.Add(f)
 	old := ix.state.Swap(&State{m, f}).Folder
 	if old == nil || old == f {
 		return
@@ -136,6 +137,7 @@ func (ix *Index) openFolder() error {
 	if err != nil {
 		return err
 	}
+	ix.Catalog.opened.Add(f)
 	ix.state.Store(&State{m, f})
 	want := settings.SchemaOf(&m.Settings)
 	other := fmt.Errorf("its folder has another shape: %s; wanted %s", f.Schema.Encode(), want.Encode())

@@ -91,5 +91,8 @@ func Guard(f func() error) (err error) {
 			err = fmt.Errorf("%w: %v", ErrDamaged, p)
 		}
 	}()
-	return f()
+	if err = f(); errors.Is(err, bleveindex.ErrUnreadable) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }

@@ -32,6 +32,9 @@ func (s *Writer) applyCreation(ctx context.Context, w *task.Work) (task.Outcome,
 	m.Created = true
 	m.PrimaryKey = p.PrimaryKey
 	_, err = s.indexes.Create(ctx, m)
+	if e, ok := taskFailure(err); ok {
+		return task.Outcome{Err: task.Fail(e)}, nil
+	}
 	return task.Outcome{}, err
 }
 

@@ -67,6 +67,7 @@ var (
 	// Vectors, of documents and of queries.
 	InvalidVectorsType             = apierr.InvalidField("invalid_vectors_type")
 	InvalidVectorDimensions        = apierr.InvalidField("invalid_vector_dimensions")
+	TooManyOpenFiles               = apierr.NewCode("too_many_open_files", http.StatusUnprocessableEntity, apierr.TypeSystem)
 	TooManyVectors                 = apierr.InvalidField("too_many_vectors")
 	InvalidDocumentRetrieveVectors = apierr.InvalidField("invalid_document_retrieve_vectors")
 	VectorEmbeddingError           = apierr.InvalidField("vector_embedding_error")
