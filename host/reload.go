@@ -19,9 +19,17 @@ import (
 
 // Reload makes the host run what its plugin directory says now. What is new is
 // verified, compiled and tested before the first stream begins on it; streams
-// under way end on the version that they began with. It logs what it did.
+// under way end on the version that they began with. The files of secrets are read again as
+// well. It logs what it did.
 func (h *Host) Reload(ctx context.Context) error {
-	_, err := h.reload(ctx)
+	changed, err := h.config.ReadSecrets()
+	if len(changed) > 0 {
+		h.log.Info().Strs("options", changed).Msg("secrets were read again, and have changed")
+	}
+	if err != nil {
+		h.log.Error().Err(err).Msg("a secret's file was read again in vain")
+	}
+	_, err = h.reload(ctx)
 	return err
 }
 

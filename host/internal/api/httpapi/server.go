@@ -262,6 +262,7 @@ func New(d Deps) *Server {
 		s.serve(rt)
 	}
 	s.app.Server().Handler = s.screen(s.app.Handler())
+	s.app.Server().ExpectHandler = s.expect
 	return s
 }
 

@@ -140,6 +140,32 @@ func TestConnectionAfterAnswer(t *testing.T) {
 	})
 }
 
+// A client that asks before it sends its body is told at once that its key or the body's
+// length is refused.
+func TestExpectRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{limits: httpapi.Limits{Body: 1000}})
+	for name, tt := range map[string]struct{ head, status, code string }{
+		"no key":   {"POST /indexes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n", "401", "missing_authorization_header"},
+		"bad key":  {"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\nContent-Length: 900\r\n", "40", "api_key"},
+		"too long": {"POST /indexes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + master + "\r\nContent-Length: 1001\r\n", "413", "payload_too_large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := r.call(t)
+			c.say(tt.head + "Expect: 100-continue\r\n\r\n")
+			line, err := c.in.ReadString('\n')
+			check(t, err)
+			if !strings.HasPrefix(line, "HTTP/1.1 "+tt.status) {
+				t.Errorf("first line %q, want status %s", line, tt.status)
+			}
+			rest, _ := io.ReadAll(c.in)
+			if !strings.Contains(string(rest), tt.code) {
+				t.Errorf("answer %q, want %s in it", rest, tt.code)
+			}
+		})
+	}
+}
+
 // A connection ends behind an answer where its client wants it so, or speaks a
 // version in which that is the rule.
 func TestConnectionEndsAfterAnswer(t *testing.T) {

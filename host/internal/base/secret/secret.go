@@ -4,6 +4,7 @@ package secret
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 )
 
 // Redacted is put in place of a secret wherever one would be seen.
@@ -15,7 +16,7 @@ const Redacted = "[redacted]"
 type Text struct {
 	// A pointer, since fmt prints unexported fields of a struct that holds a
 	// Text without asking its methods: it then shows an address.
-	text *string
+	text *atomic.Pointer[string]
 }
 
 // New returns a Text that holds text, none where text is empty.
@@ -23,15 +24,20 @@ func New(text string) Text {
 	if text == "" {
 		return Text{}
 	}
-	return Text{&text}
+	s := Text{new(atomic.Pointer[string])}
+	s.text.Store(&text)
+	return s
 }
+
+// Replace makes text what s and all its copies hold. s holds one.
+func (s Text) Replace(text string) { s.text.Store(&text) }
 
 // Reveal returns the text, empty where there is none.
 func (s Text) Reveal() string {
 	if s.text == nil {
 		return ""
 	}
-	return *s.text
+	return *s.text.Load()
 }
 
 // IsZero reports whether s holds no text.

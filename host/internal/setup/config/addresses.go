@@ -30,13 +30,13 @@ func addressKind() Kind {
 
 func networksKind() Kind {
 	return Kind{
-		Name: "networks", Allowed: "any, or networks such as 127.0.0.1,10.1.0.0/16", Examples: []string{"10.0.0.0/8"}, Wrong: "10.1.0.0/33",
+		Name: "networks", List: true, Allowed: "any, or networks such as 127.0.0.1,10.1.0.0/16", Examples: []string{"10.0.0.0/8"}, Wrong: "10.1.0.0/33",
 		set: func(c *Config, v string) (err error) { c.PrivateNetworks, err = upstream.ParsePrivate(v); return err },
 	}
 }
 
 func hostsKind() Kind {
-	return Kind{Name: "hosts", Allowed: "host names without port, separated by commas", Examples: []string{"parley.example"}, Wrong: "a name", set: setHosts}
+	return Kind{Name: "hosts", List: true, Allowed: "host names without port, separated by commas", Examples: []string{"parley.example"}, Wrong: "a name", set: setHosts}
 }
 
 func setHosts(c *Config, v string) error {
@@ -55,7 +55,7 @@ func setHosts(c *Config, v string) error {
 
 func proxiesKind() Kind {
 	return Kind{
-		Name: "proxies", Allowed: "addresses and networks such as 127.0.0.1,10.1.0.0/16", Examples: []string{"10.0.0.0/8"}, Wrong: "10.1.0.0/33", set: setProxies,
+		Name: "proxies", List: true, Allowed: "addresses and networks such as 127.0.0.1,10.1.0.0/16", Examples: []string{"10.0.0.0/8"}, Wrong: "10.1.0.0/33", set: setProxies,
 	}
 }
 
@@ -77,7 +77,7 @@ func setProxies(c *Config, v string) error {
 
 func originsKind() Kind {
 	return Kind{
-		Name: "origins", Allowed: "origins such as https://app.example.com, separated by commas",
+		Name: "origins", List: true, Allowed: "origins such as https://app.example.com, separated by commas",
 		Examples: []string{"https://app.example"}, Wrong: "app.example.com", set: setOrigins,
 	}
 }

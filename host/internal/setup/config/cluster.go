@@ -29,7 +29,7 @@ func clusterNameKind() Kind {
 // natsKind takes URLs of NATS. Its errors do not show them.
 func natsKind() Kind {
 	return Kind{
-		Name: "urls", Allowed: "URLs of NATS, separated by commas: nats://host:4222, or tls://host:4222", Examples: []string{"nats://a.example:4222,tls://b.example"}, Wrong: "http://me:s3cret@x.example",
+		Name: "urls", List: true, Allowed: "URLs of NATS, separated by commas: nats://host:4222, or tls://host:4222", Examples: []string{"nats://a.example:4222,tls://b.example"}, Wrong: "http://me:s3cret@x.example",
 		set: func(c *Config, v string) error {
 			c.Cluster.NATS = nil
 			for s := range strings.SplitSeq(v, ",") {

@@ -160,9 +160,15 @@ func Load(from Sources) (Config, []Setting, error) {
 	fromFile := err == nil && values != nil
 	layer(func(Option) string { return fileOrigin + path }, values)
 
-	values, err = readEnviron(from.Environ, options)
+	wanted := func(o Option) bool { return len(from.Only) == 0 || slices.Contains(from.Only, o.Name) }
+	env, err := readEnviron(from.Environ, options, wanted)
 	errs = append(errs, err)
-	layer(func(o Option) string { return "environment " + o.Env() }, values)
+	layer(func(o Option) string {
+		if _, ok := env.files[o.Name]; ok {
+			return "environment " + o.EnvFile()
+		}
+		return "environment " + o.Env()
+	}, env.values)
 
 	values = map[string]any{}
 	for name, v := range from.Flags {
@@ -170,10 +176,16 @@ func Load(from Sources) (Config, []Setting, error) {
 	}
 	layer(func(o Option) string { return "flag --" + o.Name }, values)
 
+	for _, o := range env.empty {
+		// A secret that somebody means to have set would be another one.
+		if wanted(o) && k.String(o.Key()) != "" {
+			errs = append(errs, fmt.Errorf("environment: %s is empty, and %s has another: remove one of them", o.Env(), origin[o.Key()]))
+		}
+	}
 	settings := make([]Setting, 0, len(options))
 	for _, o := range options {
 		value := k.String(o.Key())
-		if len(from.Only) > 0 && !slices.Contains(from.Only, o.Name) {
+		if !wanted(o) {
 			continue
 		}
 		if value != "" || origin[o.Key()] != defaultOrigin {
@@ -202,6 +214,7 @@ func Load(from Sources) (Config, []Setting, error) {
 			c.Console = ConsoleOn
 		}
 	}
+	c.secretFiles = env.files
 	c.settings, c.fromFile, c.ServerProvider = settings, fromFile, valueOf(from.Environ, envServerProvider)
 	c.Telemetry.decide(from.Environ, origin["no_analytics"])
 	return c, settings, errors.Join(errs...)

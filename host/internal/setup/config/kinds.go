@@ -27,6 +27,7 @@ type Kind struct {
 	// where none is, or the empty one. The tests try them for each option.
 	Examples []string
 	Wrong    string
+	List     bool // values are separated by commas, in the configuration file by a list
 
 	set func(c *Config, value string) error
 }
@@ -40,7 +41,7 @@ const (
 
 func switchKind(field func(*Config) *bool) Kind {
 	return Kind{Name: KindSwitch, Allowed: "true or false", Examples: []string{"true", "false"}, Wrong: "perhaps", set: func(c *Config, v string) error {
-		switch v {
+		switch strings.ToLower(v) { // programs that write configuration have True, too
 		case "true", "1", "yes", "on":
 			*field(c) = true
 		case "false", "0", "no", "off":
@@ -199,7 +200,7 @@ func lineKind(field func(*Config) *string, allowed string) Kind {
 }
 
 func uidsKind(field func(*Config) *[]string, allowed string) Kind {
-	return Kind{Name: "uids", Allowed: allowed, Examples: []string{"a,b"}, Wrong: "a.b", set: func(c *Config, v string) error {
+	return Kind{Name: "uids", List: true, Allowed: allowed, Examples: []string{"a,b"}, Wrong: "a.b", set: func(c *Config, v string) error {
 		*field(c) = nil
 		for uid := range strings.SplitSeq(v, ",") {
 			uid = strings.TrimSpace(uid)

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/parley-search/parley/host/internal/secret"
+)
 
 // An Option is one thing that an operator may set: by flag, environment
 // variable and key of the configuration file. Its row makes all three, what
@@ -15,7 +19,9 @@ type Option struct {
 	Kind    Kind
 	Secret  bool   // never printed
 	Bare    string // what the bare flag means; empty: it needs a value, or is a switch
-	Launch  report // nil: telemetry says nothing of it
+	// Live returns what holds a secret that takes another text while the host runs; nil: it takes a start.
+	Live   func(*Config) secret.Text
+	Launch report // nil: telemetry says nothing of it
 }
 
 // EnvPrefix begins the name of every environment variable of the host.
@@ -25,6 +31,9 @@ const EnvPrefix = "PARLEY_"
 func (o Option) Env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(o.Name, "-", "_"))
 }
+
+// EnvFile is the variable of a secret's file.
+func (o Option) EnvFile() string { return o.Env() + "_FILE" }
 
 // Key is the option's key in the configuration file.
 func (o Option) Key() string { return strings.ReplaceAll(o.Name, "-", "_") }

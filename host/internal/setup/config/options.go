@@ -98,6 +98,7 @@ type Config struct {
 	// read, and who hosts the machine.
 	settings       []Setting
 	fromFile       bool
+	secretFiles    map[string]secretFile // by option name; see ReadSecrets
 	ServerProvider string
 }
 
@@ -230,6 +231,7 @@ func AllOptions() []Option {
 		{
 			Name: "task-webhook-authorization-header", Meaning: "value of the header Authorization that the task webhook sends",
 			Secret: true, Kind: headerKind(func(c *Config) *secret.Text { return &c.TaskWebhookAuthorization }),
+			Live: func(c *Config) secret.Text { return c.TaskWebhookAuthorization },
 		},
 		{
 			Name: "log-level", Default: "info", Meaning: "least severe log line that is written",

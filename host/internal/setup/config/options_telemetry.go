@@ -27,6 +27,7 @@ func telemetryOptions() []Option {
 		{
 			Name: "telemetry-write-key", Meaning: "write key of that platform", Secret: true,
 			Kind: secretKind(func(c *Config) *secret.Text { return &c.Telemetry.WriteKey }, "a text"),
+			Live: func(c *Config) secret.Text { return c.Telemetry.WriteKey },
 		},
 		{
 			Name: "telemetry-contact", Meaning: "whom to ask to delete what was sent to that platform: parley telemetry delete names it",

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,10 +12,9 @@ import (
 	"strings"
 
 	"github.com/knadh/koanf/parsers/toml/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // readFile reads the TOML file that from names.
@@ -26,20 +26,31 @@ func readFile(from Sources, options []Option) (path string, values map[string]an
 			return path, nil, nil
 		}
 	}
-	k := koanf.New(".")
-	if err := k.Load(file.Provider(path), toml.Parser()); err != nil {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		values, err = parseTOML(b)
+	}
+	if err != nil {
 		if at, ok := errors.AsType[tomlError](err); ok {
 			line, _ := at.Position()
 			err = fmt.Errorf("line %d: %w", line, err)
 		}
 		return path, nil, fmt.Errorf("option config-file-path (%s) is %q: %w: want the path of a TOML file", cmp.Or(from.FileOrigin, defaultOrigin), path, err)
 	}
-	values = k.Raw()
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key() == key }) {
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Key() == key })
+		if i < 0 {
 			errs = append(errs, fmt.Errorf("configuration file %s: unknown key %.60q%s", path, key, suggest(key, options, Option.Key)))
 			delete(values, key)
+			continue
+		}
+		if list, ok := values[key].([]any); ok && options[i].Kind.List && !slices.ContainsFunc(list, func(v any) bool { return !isScalar(v) }) {
+			words := make([]string, len(list))
+			for i, v := range list {
+				words[i] = fmt.Sprint(v)
+			}
+			values[key] = strings.Join(words, ",")
 			continue
 		}
 		if v := values[key]; !isScalar(v) {
@@ -48,6 +59,14 @@ func readFile(from Sources, options []Option) (path string, values map[string]an
 		}
 	}
 	return path, values, errors.Join(errs...)
+}
+
+// parseTOML reads a file as editors write it: Windows' own begin one with a mark of its encoding.
+func parseTOML(b []byte) (map[string]any, error) {
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return nil, errors.New("it is UTF-16: save it as UTF-8")
+	}
+	return toml.Parser().Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 }
 
 // A tomlError knows where in the file it is.
@@ -64,16 +83,25 @@ func isScalar(v any) bool {
 	return false
 }
 
-// readEnviron picks the host's variables out of environ.
-func readEnviron(environ []string, options []Option) (map[string]any, error) {
-	values := map[string]any{}
+// An environ is what the variables say: values by option key.
+type environ struct {
+	values map[string]any
+	files  map[string]secretFile // that values of secrets were read from, by option name
+	empty  []Option              // secrets whose variable is there and empty
+}
+
+// readEnviron picks the host's variables out of all. A variable that is there and empty counts as not
+// set: deployments that leave one out leave such. The file of a secret is read where wanted says so.
+func readEnviron(all []string, options []Option, wanted func(Option) bool) (environ, error) {
+	e := environ{values: map[string]any{}, files: map[string]secretFile{}}
 	var errs []error
-	for _, kv := range environ {
+	for _, kv := range all {
 		name, value, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherVariables, name) {
 			continue
 		}
-		i := slices.IndexFunc(options, func(o Option) bool { return o.Env() == name })
+		named := func(o Option) bool { return o.Env() == name || o.Secret && o.EnvFile() == name }
+		i := slices.IndexFunc(options, named)
 		if i < 0 && isServiceLink(name, value) {
 			continue
 		}
@@ -81,9 +109,33 @@ func readEnviron(environ []string, options []Option) (map[string]any, error) {
 			errs = append(errs, fmt.Errorf("environment: unknown variable %.60s%s", name, suggest(name, options, Option.Env)))
 			continue
 		}
-		values[options[i].Key()] = value
+		switch o := options[i]; {
+		case value == "" && o.Secret && name == o.Env():
+			e.empty = append(e.empty, o)
+		case value == "":
+		case name == o.Env():
+			e.values[o.Key()] = value
+		case wanted(o):
+			e.files[o.Name] = secretFile{path: value}
+		}
 	}
-	return values, errors.Join(errs...)
+	for _, o := range options {
+		file, ok := e.files[o.Name]
+		if !ok {
+			continue
+		}
+		if _, ok := e.values[o.Key()]; ok {
+			errs = append(errs, fmt.Errorf("environment: %s and %s are both set: keep one", o.Env(), o.EnvFile()))
+			continue
+		}
+		text, err := readSecret(file.path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("environment: %s: %w", o.EnvFile(), err))
+			continue
+		}
+		e.values[o.Key()], e.files[o.Name] = text, secretFile{file.path, secret.New(text)}
+	}
+	return e, errors.Join(errs...)
 }
 
 // serviceLink is the name of a variable that Kubernetes sets for each service in a

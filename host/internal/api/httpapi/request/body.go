@@ -192,6 +192,14 @@ type BodyLimit struct {
 	Part   time.Duration // in which each 64 KiB must arrive
 }
 
+// Check refuses a body that says of itself to have more bytes than l lets in.
+func (l BodyLimit) Check(bytes int64) error {
+	if bytes > l.Bytes {
+		return l.exceeded()
+	}
+	return nil
+}
+
 func (l BodyLimit) exceeded() error {
 	return apierr.Newf(apierr.PayloadTooLarge, "The body is over the limit of %d bytes: send less at a time, or raise --%s.", l.Bytes, l.Option)
 }
