@@ -58,7 +58,7 @@ func ofTask(report string) bool {
 	if strings.Contains(stack, "/httpapi") {
 		return false
 	}
-	for _, by := range []string{"/task.(*Queue)", "/folder.", "blevesearch/"} {
+	for _, by := range []string{"/task.(*Queue)", "/bleveindex.", "blevesearch/"} {
 		if strings.Contains(stack, by) {
 			return true
 		}

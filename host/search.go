@@ -4,19 +4,19 @@ import (
 	"path/filepath"
 
 	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/network"
 	"github.com/parley-search/parley/host/internal/setup/config"
-	"github.com/parley-search/parley/host/internal/system"
 )
 
 // openFolders is how many indexes are open at a time, by the descriptors that there are: half of
 // them are for connections, and an index takes one, and one for each of its segments.
 func openFolders() int {
-	if n := system.Descriptors(); n > 0 {
+	if n := sysinfo.Descriptors(); n > 0 {
 		return int(min(max(n/32, 16), 1024))
 	}
 	return 1024
@@ -32,7 +32,7 @@ func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *s
 	log := func(message string, err error) { h.log.Warn().Err(err).Msg(message) }
 	h.search, err = search.Open(search.Options{
 		Notes: h.node.Notes(), Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Waiting: c.SearchQueueSize,
-		OpenFolders: openFolders(), Descriptors: func() (used, most uint64) { return system.DescriptorsInUse(), system.Descriptors() },
+		OpenFolders: openFolders(), Descriptors: func() (used, most uint64) { return sysinfo.DescriptorsInUse(), sysinfo.Descriptors() },
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: log, Searched: h.figures.Searched, Now: o.Pace.Now,
 	})

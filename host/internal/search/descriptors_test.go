@@ -5,10 +5,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/auth"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/write"
-	"github.com/parley-search/parley/host/internal/system"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -20,13 +20,13 @@ func TestManyIndexes(t *testing.T) {
 	r.openFolders = 3
 	r.open()
 	const indexes = 40
-	before := system.DescriptorsInUse()
+	before := sysinfo.DescriptorsInUse()
 	for round := range 2 {
 		for i := range indexes {
 			r.add(fmt.Sprint("n", i), fmt.Sprintf(`[{"id":%d,"text":"word%d of round%d"}]`, round, i, round))
 		}
 	}
-	if after := system.DescriptorsInUse(); after > before+30 {
+	if after := sysinfo.DescriptorsInUse(); after > before+30 {
 		t.Errorf("%d descriptors with %d indexes, %d before: want those of a few indexes more", after, indexes, before)
 	}
 	check := func() {
@@ -52,7 +52,7 @@ func TestManyIndexes(t *testing.T) {
 	r.close()
 	r.open()
 	check()
-	if after := system.DescriptorsInUse(); after > before+30 {
+	if after := sysinfo.DescriptorsInUse(); after > before+30 {
 		t.Errorf("%d descriptors after a restart, %d before", after, before)
 	}
 }

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // An Option is one thing that an operator may set: by flag, environment

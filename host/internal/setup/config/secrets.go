@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/secret"
+	"github.com/parley-search/parley/host/internal/base/secret"
 )
 
 // A secretFile holds the value of an option, as it was read last.
