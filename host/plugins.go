@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/base/contain"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
@@ -133,6 +134,12 @@ func (h *Host) logGuest(l wasm.LogLine) {
 		e = h.log.Warn()
 	case 3:
 		e = h.log.Error()
+	}
+	if id := logs.RequestOf(l.Context); id != "" {
+		e.Str("request_id", id)
+	}
+	if l.Workspace != "" {
+		e.Str("workspace", l.Workspace)
 	}
 	e.Str("plugin", l.Module).Msg(strings.ToValidUTF8(l.Text, "\uFFFD"))
 }

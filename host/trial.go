@@ -126,10 +126,15 @@ func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error
 }
 
 // Aggregate returns what a client has at the end: a [response.Aggregate],
-// or a [response.Failure] for a response that is not a success.
+// or a [response.Failure] for a response that is not a success. What breaks a rule of
+// the contract is returned with an error.
 func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 	if rec.Status != 0 && rec.Status/100 != 2 {
-		return r.failure(ctx, rec)
+		f, err := r.failure(ctx, rec)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
 	}
 	a, source := response.New(), r.Answer()
 	recorded := newRecorded(rec, framing(ctx, source, rec))
@@ -155,6 +160,9 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 		}
 		if flags&abi.FlagLast != 0 {
 			a.End()
+			if len(a.Broken) > 0 {
+				return a, fmt.Errorf("the plugin broke a rule of abi/README.md, section Decode: %s", strings.Join(a.Broken, "; "))
+			}
 			return a, nil
 		}
 	}

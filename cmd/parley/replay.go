@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 	"github.com/parley-search/parley/host"
 )
@@ -101,18 +100,12 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 		return replayer.Chunks(cmd.Context(), rec, cmd.OutOrStdout())
 	}
 	result, err := replayer.Aggregate(cmd.Context(), rec)
-	if err != nil {
+	if result == nil {
 		return err
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetEscapeHTML(false)
-	if err := e.Encode(result); err != nil {
-		return err
-	}
-	if a, ok := result.(*response.Aggregate); ok && len(a.Broken) > 0 {
-		return fmt.Errorf("the plugin broke a rule of abi/README.md, section Decode: %s", strings.Join(a.Broken, "; "))
-	}
-	return nil
+	return errors.Join(e.Encode(result), err)
 }
 
 // recording reads a body, or a folder that says more of it than that.

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -188,7 +189,7 @@ func (s *Server) tryChat(r *call, uid, model string) (string, error) {
 // tryOnce returns the first text of a provider's answer, which may be empty: one
 // that reasons may spend its tokens on that. A client that leaves ends it.
 func (s *Server) tryOnce(r *call, uid, model, limit string) (string, error) {
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := context.WithCancelCause(logs.WithRequest(s.ctx, accessTo(r).id))
 	defer cancel(nil)
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
 	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)

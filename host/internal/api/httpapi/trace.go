@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -13,12 +14,14 @@ const (
 	headerTraceState  = "Tracestate"
 )
 
-// trace begins the step of a chat, which the end of its access ends.
+// trace begins the step of a chat, which the end of its access ends. What it returns
+// is for the work of r.
 func (s *Server) trace(ctx context.Context, r *call) context.Context {
+	a := accessTo(r)
+	ctx = logs.WithRequest(ctx, a.id)
 	if s.Tracer == nil {
 		return ctx
 	}
-	a := accessTo(r)
 	// The headers are copied: they outlive the request.
 	ctx, a.step = s.Tracer.Request(ctx, "chat", strings.Clone(r.Get(headerTraceParent)), strings.Clone(r.Get(headerTraceState)))
 	a.traceID = s.Tracer.ID(ctx)

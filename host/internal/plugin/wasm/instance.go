@@ -31,7 +31,9 @@ type instance struct {
 	stack    [1]uint64
 	lane     *lane
 
-	timeout time.Duration // of the call under way
+	timeout time.Duration   // of the call under way
+	ctx     context.Context // of the call under way, for its log lines; nil: none
+	client  *Client         // whose input it has; nil: nobody
 	calls   int
 	output  transcript
 

@@ -131,7 +131,9 @@ func (m *Module) call(ctx context.Context, use Use, export string, in, dst []byt
 		if i, err = m.lend(ctx, use.Tag); err != nil {
 			break
 		}
+		i.ctx, i.client = ctx, use.Client
 		out, err = i.call(n, in, dst)
+		i.ctx, i.client = nil, nil
 		f, _ := errors.AsType[*Fault](err)
 		m.pool.release(i, f != nil)
 		if f == nil {

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -52,11 +53,19 @@ func guestLog(i *instance, memory api.Memory, stack []uint64) {
 	if m.runtime.log == nil {
 		return
 	}
+	line := LogLine{Module: m.name, Context: context.Background()}
+	if i.ctx != nil {
+		line.Context = i.ctx
+	}
+	if i.client != nil {
+		line.Workspace = i.client.Workspace
+	}
 	level, size := int(min(uint32(stack[0]), 3)), uint32(stack[2])
 	ok, over := m.logs.spend(int(min(size, maxLine)))
 	switch {
 	case over:
-		m.runtime.log(LogLine{m.name, 2, "it logs too much; the rest of this minute is dropped"})
+		line.Level, line.Text = 2, "it logs too much; the rest of this minute is dropped"
+		m.runtime.log(line)
 	case !ok:
 		m.dropped.Add(1)
 	default:
@@ -64,6 +73,7 @@ func guestLog(i *instance, memory api.Memory, stack []uint64) {
 		if !ok {
 			text = []byte("(a log line outside the guest's memory)")
 		}
-		m.runtime.log(LogLine{m.name, level, clip(string(text), maxLine)})
+		line.Level, line.Text = level, clip(string(text), maxLine)
+		m.runtime.log(line)
 	}
 }

@@ -44,9 +44,11 @@ type Options struct {
 
 // A LogLine is what a guest passed to parley.log.
 type LogLine struct {
-	Module string
-	Level  int // 0 debug, 1 info, 2 warn, 3 error
-	Text   string
+	Module    string
+	Workspace string          // whose input the call was given; empty: nobody's
+	Context   context.Context // of the call
+	Level     int             // 0 debug, 1 info, 2 warn, 3 error
+	Text      string
 }
 
 // A Runtime compiles modules. Safe for concurrent use.

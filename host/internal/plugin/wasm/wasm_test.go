@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
@@ -158,7 +159,8 @@ func TestLog(t *testing.T) {
 	r := open(t, wasm.Options{Log: func(l wasm.LogLine) { lines <- l }})
 	// It ends by its fuel, since how much it says in a time depends on the machine.
 	m := compile(t, r, "flood", wasm.Limits{Fuel: 10_000, CallTimeout: time.Minute})
-	_, err := m.Call(t.Context(), decode, []byte("!"), nil)
+	ctx := logs.WithRequest(t.Context(), "request-1")
+	_, err := m.CallPure(ctx, wasm.Use{Client: &wasm.Client{Workspace: "support"}}, decode, []byte("!"), nil)
 	f, ok := errors.AsType[*wasm.Fault](err)
 	if !ok || f.Kind != wasm.FaultFuel {
 		t.Fatalf("Call of a guest that logs without end: %v, want it out of fuel", err)
@@ -171,13 +173,15 @@ func TestLog(t *testing.T) {
 	var last wasm.LogLine
 	for l := range lines {
 		sum += len(l.Text)
-		last = l
+		if last = l; l.Workspace != "support" || logs.RequestOf(l.Context) != "request-1" {
+			t.Fatalf("line %+v, want the workspace and the request that it is of", l)
+		}
 	}
 	if sum > 64<<10+200 || sum < 32<<10 {
 		t.Errorf("%d bytes logged, want about 64 KiB", sum)
 	}
-	if want := (wasm.LogLine{Module: "flood", Level: 2, Text: "it logs too much; the rest of this minute is dropped"}); last != want {
-		t.Errorf("last line %+v, want %+v", last, want)
+	if last.Module != "flood" || last.Level != 2 || last.Text != "it logs too much; the rest of this minute is dropped" {
+		t.Errorf("last line %+v, want a warning that the rest is dropped", last)
 	}
 	if m.Stats().LogLines == 0 {
 		t.Error("no dropped lines counted")
