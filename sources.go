@@ -9,10 +9,10 @@ import (
 	"io/fs"
 )
 
-// Sources is a Go module that has what the shipped plugins are built from: below
-// plugins their own folders, and of abi and sdk what they import.
+// Sources is a Go module that has what the shipped plugins are built from, below
+// plugins their own folders, and the SDK, which needs no other module: abi and sdk.
 //
-//go:embed go.mod go.sum abi/*.go abi/event/*.go sdk/*/*.go sdk/internal/*/*.go plugins/collector/*.go plugins/*/*/*.go plugins/*/*/manifest.json
+//go:embed go.mod go.sum abi/*.go abi/*/*.go sdk/*/*.go sdk/internal/*/*.go plugins/collector/*.go plugins/*/*/*.go plugins/*/*/manifest.json
 var Sources embed.FS
 
 // Unit is the systemd unit that packages have.

@@ -47,8 +47,8 @@ func pluginNewCommand() *cobra.Command {
 		Long: "Write the files of a new plugin in Go into a new folder: manifest, code, a test that needs no Wasm,\n" +
 			"cases, README, a workflow for GitHub. They build, pass their test and run as they are.\n\n" +
 			"The SDK is the module " + modulePath + ": in the version of this program where it was installed by its\n" +
-			"version, else the checkout that it was built from, by a replace line in go.mod. --sdk names another version or\n" +
-			"checkout. For other languages copy from examples/.",
+			"version, else a copy of what this program carries, in the plugin's folder " + sdkCopy + ". --sdk names another\n" +
+			"version or a checkout. For other languages copy from examples/.",
 		Example: "  parley plugin new provider echo\n" +
 			"  parley plugin new collector slow-searches --dir collectors/slow-searches",
 		Args: cobra.ExactArgs(2),
@@ -78,10 +78,14 @@ func pluginNewCommand() *cobra.Command {
 			if err := d.write(kind, dir); err != nil {
 				return err
 			}
-			if s.Checkout == "" {
-				if err := tidyModule(cmd.Context(), dir); err != nil {
-					return err
-				}
+			switch {
+			case s.copied:
+				err = s.writeCopy(dir)
+			case s.Dir == "":
+				err = tidyModule(cmd.Context(), dir)
+			}
+			if err != nil {
+				return err
 			}
 			made := map[string]string{"name": name, "kind": kind, "dir": dir, "module": module}
 			return cli.PrintResult(cmd, made, func(out io.Writer) error { return d.next(out, kind, dir) })
@@ -89,7 +93,7 @@ func pluginNewCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default NAME)")
 	cmd.Flags().StringVar(&module, "module", "", "path of the Go module (default example.com/NAME)")
-	cmd.Flags().StringVar(&wanted, "sdk", "", "version of the SDK, such as v1.2.0, or a checkout of it (default as above)")
+	cmd.Flags().StringVar(&wanted, "sdk", "", "version of the SDK, such as v1.2.0, or the folder of a checkout (default as above)")
 	cmd.Flags().StringVar(&lang, "lang", "go", "language")
 	return cli.JSONFlag(cmd)
 }
@@ -136,15 +140,15 @@ func (d draft) write(kind, dir string) error {
 
 // next says what to do now.
 func (d draft) next(w io.Writer, kind, dir string) error {
-	from := "released version " + d.Version
-	if d.Checkout != "" {
-		from = "checkout " + d.Checkout
+	from := "of the released version " + d.Version
+	if d.Dir != "" {
+		from = "in " + d.Dir
 	}
 	try := fmt.Sprintf("parley quickstart --source %s --plugin-lock on", d.Name)
 	if kind == abi.KindCollector {
 		try = "parley serve"
 	}
-	_, err := fmt.Fprintf(w, "%s: the files of %s %s, with the SDK of the %s\n\nNext:\n"+
+	_, err := fmt.Fprintf(w, "%s: the files of %s %s, with the SDK %s\n\nNext:\n"+
 		"  go -C %s test .\n"+
 		"  parley plugin build %s --out dist\n"+
 		"  parley plugin install dist/%s-0.1.0.wasm\n"+

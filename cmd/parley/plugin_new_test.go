@@ -107,6 +107,12 @@ func TestPluginNew(t *testing.T) {
 			do("parley plugin build 'a folder' --out dist")
 			do("parley plugin check dist/my-first-0.1.0.wasm --call-timeout 1m")
 
+			// A colleague's clone builds, wherever it lies, and needs the SDK alone.
+			do("cp -r 'a folder' clone && go -C clone test .")
+			if out := do("go -C clone list -m all"); strings.Count(out, "\n") != 2 {
+				t.Errorf("the plugin needs the modules\n%swant the SDK alone", out)
+			}
+
 			// What is there is not written over.
 			if out := do("parley plugin new " + kind + " my-first --dir 'a folder' 2>&1 || true"); !strings.Contains(out, "holds files already") {
 				t.Errorf("plugin new into a folder that is not empty: %s", out)

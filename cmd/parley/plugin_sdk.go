@@ -3,37 +3,41 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 
+	parley "github.com/parley-search/parley"
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
 )
 
-// An sdk is where a new plugin takes the SDK from.
+// An sdk is where a new plugin takes the SDK from: a version from the module proxy, or
+// a folder.
 type sdk struct {
-	SDK      string // module path
-	Go       string // version of Go that it needs
-	Version  string // v0.0.0 with a checkout, which any version would do for
-	Checkout string // absolute; empty for a version from the module proxy
+	SDK     string // module path
+	Go      string // version of Go that it needs
+	Version string // v0.0.0 with a folder, which any version would do for
+	Dir     string // of go.mod's replace line; empty with a version
+	copied  bool   // it is [sdkCopy], still to be written
 }
+
+// sdkCopy is the folder of a plugin that has the SDK of the program which wrote it. A
+// clone of the plugin builds with it, without a network.
+const sdkCopy = "parley-sdk"
 
 // goVersion is what the SDK's go.mod asks for; a test compares.
 const goVersion = "1.26.0"
 
 var formRelease = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// findSDK returns the SDK that is wanted, a version or the folder of a
-// checkout; for "" that which this program came with.
-//
-// A program that was installed by its version carries the checksum of its
-// module. One that was built in a checkout carries the checkout's path, unless
-// it was built with -trimpath: then the checkout around the working directory is
-// taken, if there is one.
+// findSDK returns the SDK that is wanted, a version or the folder of a checkout; for
+// "" that which this program came with: its own version where it was installed by
+// that, else a copy of what it carries.
 func findSDK(wanted string) (sdk, error) {
 	s := sdk{SDK: modulePath, Go: goVersion, Version: "v0.0.0"}
 	if formRelease.MatchString(wanted) {
@@ -45,39 +49,42 @@ func findSDK(wanted string) (sdk, error) {
 		if err != nil || !isCheckout(dir) {
 			return s, cli.UsageError{Err: fmt.Errorf("--sdk %s is neither a version, such as v1.2.0, nor the folder of a checkout of %s", wanted, modulePath)}
 		}
-		s.Checkout = dir
+		s.Dir = dir
 		return s, nil
 	}
 	if version := installedVersion(); version != "" {
 		s.Version = version
 		return s, nil
 	}
-	_, file, _, _ := runtime.Caller(0)
-	for _, dir := range []string{filepath.Dir(filepath.Dir(filepath.Dir(file))), findCheckout()} {
-		if filepath.IsAbs(dir) && isCheckout(dir) {
-			s.Checkout = dir
-			return s, nil
-		}
-	}
-	return s, cli.UsageError{Err: fmt.Errorf("this program was built from a checkout that is not here: say with --sdk where one is, or which version of %s to use", modulePath)}
+	s.Dir, s.copied = "./"+sdkCopy, true
+	return s, nil
 }
 
-// findCheckout returns the root of the checkout around the working directory, or "".
-func findCheckout() string {
-	dir, err := os.Getwd()
+// writeCopy writes the SDK below the folder of a plugin, as a module of its own.
+func (s sdk) writeCopy(dir string) error {
+	dir = filepath.Join(dir, sdkCopy)
+	err := fs.WalkDir(parley.Sources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		top, _, _ := strings.Cut(name, "/")
+		if top != "abi" && top != "sdk" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		b, err := parley.Sources.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, b, 0o644))
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+s.SDK+"\n\ngo "+s.Go+"\n"), 0o644)
+	}
 	if err != nil {
-		return ""
+		return fmt.Errorf("make plugin: %w", err)
 	}
-	for {
-		if isCheckout(dir) {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
-	}
+	return nil
 }
 
 func isCheckout(dir string) bool {
@@ -85,8 +92,8 @@ func isCheckout(dir string) bool {
 	return err == nil && bytes.HasPrefix(b, []byte("module "+modulePath+"\n"))
 }
 
-// tidyModule has the go command fetch the SDK and note its checksums. A checkout
-// needs neither.
+// tidyModule has the go command fetch the SDK and note its checksums. A folder needs
+// neither.
 func tidyModule(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir
