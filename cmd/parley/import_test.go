@@ -55,6 +55,20 @@ func TestImport(t *testing.T) {
 			t.Errorf("stats of %s: %s", name, answer)
 		}
 	}
+	for name, body := range map[string]string{"films.json": `{"total":2,"movies":[{"id":298,"t":1},{"id":299,"t":2}]}`, "semi.csv": "id;title\n298;a, b\n299;c\n", "tabs.csv": "id\ttitle\n298\tx\n299\ty, z\n"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		index := strings.ReplaceAll(name, ".", "-")
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), []string{"documents", "import", file, "--index", index, "--url", c.url}, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), "2 documents in ") {
+			t.Errorf("import %s: exit status %d: %s%s", name, code, out.String(), errs.String())
+		}
+		if _, answer := c.call("GET", "/indexes/"+index+"/documents?ids=299", ""); !strings.Contains(answer, `"id":`) || !strings.Contains(answer, `299`) || strings.Contains(answer, "id;") {
+			t.Errorf("document of %s: %s", name, answer)
+		}
+	}
 	bad := filepath.Join(dir, "bad.ndjson")
 	if err := os.WriteFile(bad, []byte("{\"id\":1}\n{\"id\":\"a b\"}\n"), 0o600); err != nil {
 		t.Fatal(err)

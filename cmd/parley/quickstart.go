@@ -25,8 +25,7 @@ import (
 const (
 	demoWorkspace = "demo"
 	demoIndex     = "movies"
-	docsIndex     = "docs"  // the service's own documentation, and the workspace that is asked about it
-	filesIndex    = "files" // of the folder that was named
+	docsIndex     = "docs" // the service's own documentation, and the workspace that is asked about it
 	demoSource    = "extract"
 )
 

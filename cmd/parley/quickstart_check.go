@@ -38,12 +38,12 @@ func (d demo) checkAlone(ctx context.Context, c host.Config) error {
 	first := fmt.Sprintf("process %s serves the data of quickstart already, at %s: end it by Ctrl-C there", pid, url)
 	var settings struct{ IndexUIDs []string }
 	running := &cli.Client{URL: url, Key: c.MasterKey.Reveal()}
-	if err := running.Call(ctx, http.MethodGet, "/chats/"+demoWorkspace+"/settings", nil, &settings); err == nil && slices.Contains(settings.IndexUIDs, filesIndex) {
+	if err := running.Call(ctx, http.MethodGet, "/chats/"+demoWorkspace+"/settings", nil, &settings); err == nil && len(settings.IndexUIDs) == 1 && settings.IndexUIDs[0] != demoIndex {
 		path := d.path
 		if path == "" {
 			path = "PATH"
 		}
-		return fmt.Errorf("%s, or add files to it: parley documents import %s --index %s --url %s", first, path, filesIndex, url)
+		return fmt.Errorf("%s, or add files to it: parley documents import %s --index %s --url %s", first, path, settings.IndexUIDs[0], url)
 	}
 	return fmt.Errorf("%s, or give this one another --db-path and --http-addr", first)
 }

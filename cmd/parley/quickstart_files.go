@@ -13,13 +13,24 @@ import (
 	"github.com/parley-search/parley/host"
 )
 
+// index is the index of the files at d.path, which has nothing else: those of another folder, and the samples,
+// have theirs.
+func (d demo) index() string {
+	name := documents.IndexName([]string{d.path})
+	if name == docsIndex || name == demoIndex {
+		name += "-files"
+	}
+	return name
+}
+
 // serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
 // import` does.
 func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
+	index := d.index()
 	if _, err := h.Seed(ctx, host.Seed{
 		Workspace:     demoWorkspace,
-		Settings:      d.settings(filesIndex),
-		Index:         filesIndex,
+		Settings:      d.settings(index),
+		Index:         index,
 		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
 		Documents:     []byte("[]"),
 	}); err != nil {
@@ -34,7 +45,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 	d.showConsole(c, h, say)
 	reader, end := host.NewFileReader(cli.CompiledDir(), cli.CompilerArgs())
 	s := documents.Synchronizer{
-		Importer: documents.Importer{Index: filesIndex, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cli.NewBar(io.Discard)},
+		Importer: documents.Importer{Index: index, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cli.NewBar(io.Discard)},
 		Source:   host.FileSource{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: reader,
 	}
 	var report strings.Builder
@@ -48,7 +59,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 		return errors.Join(err, <-served)
 	}
 	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
-	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, filesIndex, demoWorkspace, h.Addr())
+	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, index, demoWorkspace, h.Addr())
 	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.Question()}}})
 	if err != nil {
 		return err

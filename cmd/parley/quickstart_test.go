@@ -127,6 +127,22 @@ func TestQuickstartFiles(t *testing.T) {
 		})
 	}
 
+	// Of another folder it answers from that one alone.
+	other := filepath.Join(t.TempDir(), "docs")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, other, "milk.md", "# Milk\n\n## How to brew milk\nIt is not brewed.\n")
+	p := start(t, "quickstart", other, "--http-addr", "127.0.0.1:0", "--db-path", data)
+	url, body := parseCurl(t, p.waitFor("curl -N "))
+	p.waitFor("serving until interrupted")
+	if a := ask(t, url, strings.Replace(body, "How to brew milk", "How long does tea steep", 1)); strings.Contains(a.text, "five minutes") {
+		t.Errorf("of the other folder: answer %q", a.text)
+	}
+	if said := p.text(); !strings.Contains(said, `1 files in index "docs-files"`) {
+		t.Errorf("it said %q, want an index of its own", said)
+	}
+
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"quickstart", filepath.Join(notes, "none")}, &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "open the files to ask about") {
 		t.Errorf("a folder that is not there: exit status %d, %s", code, stderr.String())
@@ -152,7 +168,7 @@ func TestQuickstartTwice(t *testing.T) {
 	first.waitFor("serving until interrupted")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data}, &stdout, &stderr)
-	if want := "at " + url + ": end it by Ctrl-C there, or add files to it: parley documents import " + notes + " --index files --url " + url + "\n"; code != exitFailed || !strings.HasSuffix(stderr.String(), want) {
+	if want := "at " + url + ": end it by Ctrl-C there, or add files to it: parley documents import " + notes + " --index " + filepath.Base(notes) + " --url " + url + "\n"; code != exitFailed || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("the second: code %d, said %q; want %q", code, stderr.String(), want)
 	}
 	cancel()

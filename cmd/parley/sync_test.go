@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 
 	"github.com/parley-search/parley/cmd/parley/internal/documents"
 )
@@ -132,6 +136,157 @@ func TestImportFiles(t *testing.T) {
 	sync("renamed back", documents.SyncReport{Files: 3, New: 2, Gone: 2, Moved: 2, Same: 1, Passages: 4, Sent: 3, Deleted: 3})
 	sync("forced", documents.SyncReport{Files: 1, Gone: 2, Same: 1, Passages: 1, Deleted: 3}, "--include", "cream.txt", "--force")
 	stored(1)
+}
+
+// TestFolderDay does many things at random to a folder, and wants the index to be what the folder is after each
+// import.
+func TestFolderDay(t *testing.T) {
+	t.Parallel()
+	steps, each := 60, 6
+	if os.Getenv("LONG") != "" {
+		steps, each = 500, 10
+	}
+	k := &killed{t: t, dir: t.TempDir()}
+	c := k.start()
+	defer c.kill()
+	dir := filepath.Join(t.TempDir(), "day")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(45, uint64(steps)))
+	words := 0
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := func() (list []string) {
+		must(filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				list = append(list, name)
+			}
+			return err
+		}))
+		return list
+	}
+	newName := func() string {
+		folder := filepath.Join(dir, []string{"", "a", "a/b", "C"}[r.IntN(4)])
+		must(os.MkdirAll(folder, 0o700))
+		words++
+		return filepath.Join(folder, fmt.Sprintf("%c%d%s", "nN"[r.IntN(2)], words, []string{".md", ".txt", ".html"}[r.IntN(3)]))
+	}
+	text := func() string {
+		var b strings.Builder
+		for range 1 + r.IntN(300) {
+			words++
+			fmt.Fprintf(&b, "word%d ", words)
+			if r.IntN(40) == 0 {
+				fmt.Fprintf(&b, "\n\n## Head%d\n\n", words)
+			}
+		}
+		return b.String()
+	}
+	did := []string{}
+	act := func() {
+		list := files()
+		kind := r.IntN(10)
+		if len(list) < 4 {
+			kind = 0
+		}
+		name := dir
+		if len(list) > 0 {
+			name = list[r.IntN(len(list))]
+		}
+		to := newName()
+		did = append(did, fmt.Sprintf("%d %s %s", kind, name, to))
+		switch kind {
+		case 0, 1: // a new file
+			must(os.WriteFile(to, []byte(text()), 0o600))
+		case 2: // an edit
+			must(os.WriteFile(name, []byte(text()), 0o600))
+		case 3: // more at the end
+			old, err := os.ReadFile(name)
+			must(err)
+			must(os.WriteFile(name, append(old, text()...), 0o600))
+		case 4: // less
+			st, err := os.Stat(name)
+			must(err)
+			must(os.Truncate(name, st.Size()*int64(r.IntN(2))/2))
+		case 5: // moved
+			must(os.Rename(name, filepath.Join(filepath.Dir(to), filepath.Base(name)+filepath.Ext(to))))
+		case 6: // in another case
+			must(os.Rename(name, filepath.Join(filepath.Dir(name), strings.ToUpper(filepath.Base(name[:len(name)-len(filepath.Ext(name))]))+filepath.Ext(name))))
+		case 7:
+			must(os.Remove(name))
+		case 8: // a link, and a copy
+			_ = os.Symlink(name, to)
+		case 9: // touched, and with other rights
+			must(os.Chmod(name, 0o640))
+			must(os.Chtimes(name, time.Time{}, time.Unix(int64(1e9+words), 0)))
+		}
+	}
+	wordsOf := func(text string) (list []string) {
+		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if strings.HasPrefix(w, "word") {
+				list = append(list, w)
+			}
+		}
+		return list
+	}
+	for n := 0; n < steps; n += each {
+		for range each {
+			act()
+		}
+		want := map[string][]string{}
+		must(filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(name)
+			if err != nil { // a link to what is gone
+				return nil
+			}
+			rel, err := filepath.Rel(dir, name)
+			if list := wordsOf(string(data)); len(list) > 0 {
+				want[filepath.ToSlash(rel)] = list
+			}
+			return err
+		}))
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), []string{"documents", "import", dir, "--url", c.url, "--force"}, &out, &errs); code != 0 {
+			t.Fatalf("after %d: exit status %d: %s", n, code, errs.String())
+		}
+		_, answer := c.call("GET", "/indexes/day/documents?limit=100000&fields=path,n,text", "")
+		var page struct {
+			Results []struct {
+				Path, Text string
+				N          int
+			}
+		}
+		must(json.Unmarshal([]byte(answer), &page))
+		got := map[string][]string{}
+		slices.SortFunc(page.Results, func(a, b struct {
+			Path, Text string
+			N          int
+		},
+		) int {
+			return a.N - b.N
+		})
+		for _, d := range page.Results {
+			got[d.Path] = append(got[d.Path], wordsOf(d.Text)...)
+		}
+		for path := range want {
+			if !slices.Equal(got[path], want[path]) {
+				t.Fatalf("after %d: %s has %d words %.200q, want %d %.200q; it did\n%s", n, path, len(got[path]), got[path], len(want[path]), want[path], strings.Join(did, "\n"))
+			}
+		}
+		for path := range got {
+			if want[path] == nil {
+				t.Fatalf("after %d: the index has %s, and the folder does not; it did\n%s", n, path, strings.Join(did, "\n"))
+			}
+		}
+	}
 }
 
 // TestImportAsksSeldom wants what an index of many documents has to be asked for in few requests, since each

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -46,13 +48,16 @@ func documentsImportCommand() *cobra.Command {
 			"that is over half of the files, with --force only. What is read and what is left out of each file is\n" +
 			"said with --dry-run --report, and --explain prints the passages.\n" +
 			"The exit status is 0 where all succeeded.",
-		Example: "  parley documents import ~/notes --index notes\n" +
+		Example: "  parley documents import ~/notes\n" +
 			"  parley documents import site/ --index docs --base-url https://docs.example.org --watch\n" +
 			"  parley documents import movies.json --index movies\n" +
 			"  parley documents import rows.csv --index rows --csv-delimiter ';' --url https://search.example.org",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.Index == "" && !files.explain {
+			if in.Index == "" && areFiles(args, format) {
+				in.Index = IndexName(args)
+			}
+			if in.Index == "" {
 				return cli.UsageError{Err: fmt.Errorf("--index is missing: name the index that the documents go to")}
 			}
 			n, err := humanize.ParseBytes(size)
@@ -84,10 +89,12 @@ func documentsImportCommand() *cobra.Command {
 				if in.format, err = FormatOf(format, args[0]); err != nil {
 					return cli.UsageError{Err: err}
 				}
-				if len(delimiter) != 1 {
+				if len(delimiter) > 1 {
 					return cli.UsageError{Err: fmt.Errorf("--csv-delimiter is %q: want one character", delimiter)}
 				}
-				in.delimiter = delimiter[0]
+				if delimiter != "" {
+					in.delimiter = delimiter[0]
+				}
 				return in.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
 			}
 			if err := refuseFlags(cmd, "documents", args[0]); err != nil {
@@ -120,10 +127,10 @@ func documentsImportCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Index, "index", "", "index that the documents go to; made if it does not exist")
+	f.StringVar(&in.Index, "index", "", "index that the documents go to; made if it does not exist (default, of files: one called like the folder)")
 	f.StringVar(&size, "request-size", "20 MiB", "bytes of one request, below the service's --http-payload-size-limit")
 	f.StringVar(&format, "format", "", "json, ndjson or csv: PATH is a file of documents (default: by the file's name)")
-	f.StringVar(&delimiter, "csv-delimiter", ",", "of documents: what is between the columns of CSV")
+	f.StringVar(&delimiter, "csv-delimiter", "", "of documents: what is between the columns of CSV (default: what its first line has most of: comma, semicolon or tab)")
 	f.StringVar(&in.PrimaryKey, "primary-key", "", "of documents: field that holds the id (default: the index's, or found in the first document)")
 	f.BoolVar(&in.generateIDs, "generate-ids", false, "of documents: those without an id get one made of what they hold, so that equal ones become one")
 	f.BoolVar(&in.partial, "update", false, "of documents: keep the fields of those that are there and not sent again")
@@ -188,6 +195,21 @@ func SourceName(args []string) string {
 		name = args[0]
 	}
 	return filepath.Base(name)
+}
+
+// IndexName names an index by what is imported, so that each folder has one of its own.
+func IndexName(args []string) string {
+	name := SourceName(args)
+	if len(args) == 1 && !isFolder(args[0]) {
+		name, _, _ = strings.Cut(name, ".")
+	}
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' {
+			return r
+		}
+		return '-'
+	}, name), "-")
+	return cmp.Or(name[:min(len(name), 100)], "files")
 }
 
 // FormatOf returns the format that was given, or the one that a file's name

@@ -20,7 +20,7 @@ import (
 // An Importer sends the documents of a file.
 type Importer struct {
 	Index, URL, Key, format, PrimaryKey string
-	delimiter                           byte
+	delimiter                           byte // of CSV; 0: what its first line has most of
 	partial, json                       bool
 	generateIDs                         bool
 	dryRun                              bool // say what would be done, and do nothing
@@ -50,12 +50,15 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		if st, err := f.Stat(); err == nil {
 			size = st.Size()
 		}
-		if reader.Check && size > 0 { // else a pipe, which is read once
-			if err := in.checkDocuments(reader, f, size); err != nil {
+		file = f
+		if size > 0 { // else a pipe, which is read once
+			if file, err = in.shaped(reader, f, size); err != nil {
 				return fmt.Errorf("import %s: %w (nothing was sent)", name, err)
 			}
 		}
-		file = f
+	}
+	if reader.Delimiter == 0 {
+		reader.Delimiter = ','
 	}
 	counted := &counter{r: file}
 	n := 0
@@ -118,20 +121,30 @@ func (in *Importer) documentReader(ctx context.Context) (*host.DocumentReader, e
 	return r, nil
 }
 
-// checkDocuments reads a file of documents to its end, and goes back to its beginning.
-func (in *Importer) checkDocuments(r *host.DocumentReader, f *os.File, size int64) error {
-	checked := &counter{r: f}
-	err := r.Each(checked, func([]byte) error {
+// shaped returns the documents of a file, looked through once where that is asked for.
+func (in *Importer) shaped(r *host.DocumentReader, f *os.File, size int64) (documents io.Reader, err error) {
+	open := func() io.Reader {
+		if r.Format == "json" {
+			return withinMember(f, size, r.Key)
+		}
+		return io.NewSectionReader(f, 0, size)
+	}
+	if r.Format == "csv" && r.Delimiter == 0 {
+		if r.Delimiter, err = delimiterOf(f, size); err != nil {
+			return nil, err
+		}
+	}
+	if !r.Check {
+		return open(), nil
+	}
+	checked := &counter{r: open()}
+	err = r.Each(checked, func([]byte) error {
 		in.Bar.Show("checking", checked.n, size)
 		return nil
 	})
 	in.Bar.End()
-	if err != nil {
-		return err
-	}
 	r.Check = false
-	_, err = f.Seek(0, io.SeekStart)
-	return err
+	return open(), err
 }
 
 // send posts what is gathered.
