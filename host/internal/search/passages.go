@@ -1,10 +1,12 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -195,7 +197,27 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		p := &fit[i]
 		h := shown[p.Doc]
 		h.Title, h.URL, h.Text, h.Score = p.Title(&docs[p.Doc]), p.URL(&docs[p.Doc]), p.Text, p.Cover
+		if len(p.Also) > 0 {
+			h.Text += "\n" + alsoIn(p.Also, docs)
+		}
 		found.Hits = append(found.Hits, h)
 	}
 	return found, nil
+}
+
+// maxAlso bounds the places that are named where a passage is in several.
+const maxAlso = 3
+
+// alsoIn says where else a passage is.
+func alsoIn(list []int, docs []passage.Document) string {
+	names := make([]string, min(len(list), maxAlso))
+	for i := range names {
+		d := &docs[list[i]]
+		names[i] = cmp.Or(d.Path, d.Title, d.ID)
+	}
+	more := ""
+	if n := len(list) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "(The same is in " + strings.Join(names, ", ") + more + ".)"
 }

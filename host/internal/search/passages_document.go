@@ -26,6 +26,7 @@ const (
 	groupAttribute    = "group"    // the source of its page
 	placeAttribute    = "n"        // its place in its page
 	hashAttribute     = "contentHash"
+	listingAttribute  = "listing" // of a passage that is a list of links
 )
 
 // textAttributes are texts whatever their length.
@@ -58,6 +59,7 @@ func (r *documentReader) read(id string, body []byte) passage.Document {
 	if n, err := strconv.Atoi(members[placeAttribute]); err == nil && members[hashAttribute] != "" && d.Path != "" {
 		d.Page, d.Place = members[groupAttribute]+"\x00"+d.Path, n
 	}
+	d.Listing = members[listingAttribute] == "true" && d.Page != ""
 	var lines, text strings.Builder
 	var headings []string
 	rawjson.EachMember(body, func(rawKey, value []byte) bool {

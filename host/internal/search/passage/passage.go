@@ -10,6 +10,7 @@ package passage
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Document is what was found, as text to be cut into passages.
@@ -27,6 +28,8 @@ type Document struct {
 	// where the document is a page itself.
 	Page  string
 	Place int
+	// Listing: it is a list of links or a table of contents, which names much and says little.
+	Listing bool
 }
 
 // A Passage is a piece of a document.
@@ -40,6 +43,8 @@ type Passage struct {
 	Score    float64
 	// Cover is how much of the question's weight the passage and those beside it have, 0 to 1.
 	Cover float64
+	// Also are the documents that have the same passage elsewhere.
+	Also []int
 }
 
 // MaxText bounds the bytes of text that one call of Rank reads.
@@ -55,7 +60,7 @@ func Rank(docs []Document, q *Question, size int, ratio float64) []Passage {
 	if len(r.list) == 0 {
 		return nil
 	}
-	r.score()
+	r.score(docs)
 	order := r.byPage(docs)
 	r.cover(order)
 	r.addNeighbours(order)
@@ -66,7 +71,33 @@ func Rank(docs []Document, q *Question, size int, ratio float64) []Passage {
 	}
 	list = slices.DeleteFunc(list, func(p Passage) bool { return p.Score == 0 })
 	slices.SortStableFunc(list, func(x, y Passage) int { return cmp.Compare(y.Score, x.Score) })
-	return list
+	return joinEqual(list, docs)
+}
+
+// minEqual is from where on passages with the same text are one: shorter ones, such as "The default is none.",
+// say different things in different places.
+const minEqual = 200
+
+// joinEqual keeps the first of passages with the same text below the same heading, with the places of the
+// others.
+func joinEqual(list []Passage, docs []Document) []Passage {
+	first := map[[2]string]int{}
+	out := list[:0]
+	for _, p := range list {
+		if len(p.Text) >= minEqual && !p.Row {
+			title := p.Title(&docs[p.Doc])
+			key := [2]string{title[strings.LastIndex(title, ">")+1:], strings.TrimSpace(p.Text)}
+			if at, ok := first[key]; ok {
+				if same := &out[at]; same.Doc != p.Doc {
+					same.Also = append(same.Also, p.Doc)
+				}
+				continue
+			}
+			first[key] = len(out)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // A ranking is what Rank has read.

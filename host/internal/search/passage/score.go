@@ -16,8 +16,11 @@ const (
 	topPassages = 3 // of a page, that make its share
 )
 
+// ofListing is what the score of a list of links counts.
+const ofListing = 0.5
+
 // score gives each passage its BM25.
-func (r *ranking) score() {
+func (r *ranking) score(docs []Document) {
 	worth := r.worth()
 	average := float64(max(r.total, 1)) / float64(len(r.list))
 	for i := range r.list {
@@ -28,6 +31,9 @@ func (r *ranking) score() {
 			}
 			tf := float64(n)
 			p.Score += worth[t] * tf * (k1 + 1) / (tf + k1*(1-b+b*length))
+		}
+		if docs[p.Doc].Listing {
+			p.Score *= ofListing
 		}
 	}
 }

@@ -40,9 +40,11 @@ type Document struct {
 	N        int      `json:"n"` // place in the page, from 0
 	// Page and Line are where it begins in the file, from 1; 0: not known, or the file has none. PageEnd is
 	// where it ends, if that is another page.
-	Page        int            `json:"page,omitempty"`
-	PageEnd     int            `json:"pageEnd,omitempty"`
-	Line        int            `json:"line,omitempty"`
+	Page    int `json:"page,omitempty"`
+	PageEnd int `json:"pageEnd,omitempty"`
+	Line    int `json:"line,omitempty"`
+	// Listing: it is a list of links, or a table of contents.
+	Listing     bool           `json:"listing,omitempty"`
 	Kind        string         `json:"kind"`
 	Lang        string         `json:"lang,omitempty"`
 	ContentHash string         `json:"contentHash"`      // of all members but id, readAt and itself
@@ -159,6 +161,7 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 			ID: prefix + hash(8, key, strconv.Itoa(seen[key])), Group: s.Name, Path: path, Title: p.Title, Headings: headings,
 			Lvl0: p.Title, Text: part.Text, N: n, Kind: p.Kind, Lang: p.Lang, Meta: p.Meta,
 		}
+		d.Listing = p.isListing(part.From, part.Text)
 		begin := p.placeOf(part.From)
 		d.Page, d.Line = begin.Page, begin.Line
 		if end := p.placeOf(part.From + len(part.Text) - 1); end.Page > begin.Page {
@@ -188,6 +191,34 @@ func (s *Source) Documents(path string, p *Page) ([]Document, error) {
 		docs = append(docs, d)
 	}
 	return docs, nil
+}
+
+// minListing is how many entries a list of links or a table of contents has, at least.
+const minListing = 4
+
+// isListing reports whether a passage that begins at a place is for most of it in lists of links, or in lines that
+// dots or spaces lead from a name to a page.
+func (p *Page) isListing(from int, text string) bool {
+	in := 0
+	for _, l := range p.listings {
+		in += max(min(l.to, from+len(text))-max(l.from, from), 0)
+	}
+	if 10*in >= 6*len(text) {
+		return len(text) > 0
+	}
+	lines, led := 0, 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		lines++
+		name := strings.TrimRight(line, "0123456789ivxlc")
+		if len(name) < len(line) && (strings.HasSuffix(name, "...") || strings.HasSuffix(name, ". . ") || strings.HasSuffix(name, "... ") || strings.HasSuffix(name, "…")) {
+			led++
+		}
+	}
+	return led >= minListing && 10*led >= 6*lines
 }
 
 // placeOf says where in the file a place of the text is.

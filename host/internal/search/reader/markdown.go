@@ -154,6 +154,9 @@ type markdownReader struct {
 	mdx    bool
 	lists  []int // numbers of the next items of the lists under way; 0: without numbers
 	mark   string
+	listed int             // where the list under way begins
+	items  int             // of it
+	linked int             // items that are a link
 	closed map[string]bool // whether the source ends an element of that name anywhere
 
 	line, at int // a line of the file, 0: not known, and where in source it is
@@ -229,9 +232,16 @@ func (m *markdownReader) enter(n ast.Node) bool {
 		if n.IsOrdered() {
 			start = max(n.Start, 1)
 		}
+		if len(m.lists) == 0 {
+			m.listed, m.items, m.linked = m.w.b.Len(), 0, 0
+		}
 		m.lists = append(m.lists, start)
 		return true
 	case *ast.ListItem:
+		m.items++
+		if isLink(n.FirstChild()) {
+			m.linked++
+		}
 		if list, ok := n.Parent().(*ast.List); ok && !list.IsTight && len(m.lists) == 1 {
 			m.w.block() // items that stand apart may come into passages of their own
 		}
@@ -281,6 +291,14 @@ func (m *markdownReader) leave(n ast.Node) {
 	case *ast.List, *footnote, *extast.DefinitionDescription:
 		m.lists = m.lists[:len(m.lists)-1]
 	}
+	if n.Kind() == ast.KindList && len(m.lists) == 0 && m.linked >= minListing && 10*m.linked >= 8*m.items {
+		m.w.lists = append(m.w.lists, listing{m.listed, m.w.b.Len()})
+	}
+}
+
+// isLink reports whether a block is a link and nothing else.
+func isLink(block ast.Node) bool {
+	return block != nil && block.ChildCount() == 1 && block.FirstChild().Kind() == ast.KindLink
 }
 
 // text writes a paragraph, or a part of an item.

@@ -42,7 +42,11 @@ type Page struct {
 	Encoding string         // what its bytes were taken for, such as "utf-8"; empty: the format has its own
 	Meta     map[string]any // front matter; nil: none
 	LeftOut  []LeftOut      // what of the file is in no passage, by rule
+	listings []listing      // in the order of their places
 }
+
+// A listing is the place of a list of links in the text.
+type listing struct{ from, to int }
 
 // A Mark says that a text is from a page or line of the file, up to the next mark.
 type Mark struct {
@@ -190,7 +194,7 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, e
 		p.Title = titleOf(name)
 	}
 	if len(p.Title) > maxTitle {
-		p.Text, p.Marks = p.Title+"\n\n"+p.Text, nil
+		p.Text, p.Marks, p.listings = p.Title+"\n\n"+p.Text, nil, nil
 		p.Title = clip(p.Title, maxTitle)
 	}
 	return p, nil
@@ -220,6 +224,10 @@ func (p *Page) takeTitle() {
 	p.Text = rest
 	for i := range p.Marks {
 		p.Marks[i].At = max(p.Marks[i].At-cut, 0)
+	}
+	for i := range p.listings {
+		p.listings[i].from -= cut
+		p.listings[i].to -= cut
 	}
 }
 

@@ -16,12 +16,13 @@ type writer struct {
 	b      strings.Builder
 	inList bool
 	marks  []Mark
+	lists  []listing
 	left   map[string]int
 }
 
 // finish gives a page what was written.
 func (w *writer) finish(p *Page) {
-	p.Text, p.Marks = w.b.String(), w.marks
+	p.Text, p.Marks, p.listings = w.b.String(), w.marks, w.lists
 	for rule, words := range w.left {
 		p.LeftOut = append(p.LeftOut, LeftOut{rule, words})
 	}
