@@ -3,7 +3,7 @@
 //
 //   - httpapi: the server, the table of routes and the handlers; request is one
 //     request and its answer.
-//   - openai, anthropic, mcp: the formats of clients, without HTTP.
+//   - openai, anthropic, uistream, mcp: the formats of clients, without HTTP.
 //   - console, reference: the pages for people.
 //
 // Only host and setup import it. Start at routes.go in httpapi.

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/api/uistream"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
@@ -33,6 +34,40 @@ func (s *Server) complete(r *call) error {
 		return err
 	}
 	return s.streamAnswer(r, &question{workspace: uid, body: body, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
+}
+
+// completeUI answers POST /chats/:uid/ui: what an interface of the AI SDK asks, with its
+// UI message stream.
+func (s *Server) completeUI(r *call) error {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	w, err := s.Chat.Workspace(s.ctx, uid)
+	if err != nil {
+		return err
+	}
+	body, err := s.readQuestion(r, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
+	if err != nil {
+		return err
+	}
+	request, err := uistream.Parse(body)
+	if err != nil {
+		return err
+	}
+	name := uid
+	if request.Model != "" {
+		name += "/" + request.Model
+	}
+	target, err := s.Chat.Resolve(s.ctx, r.Caller, name)
+	if err != nil {
+		return err
+	}
+	q := s.questionV1(r, name, &target)
+	q.body, q.options.Said = request.Body(target.Model), request.Said
+	q.sink = func(st *stream) chat.Sink { return &uistream.Writer{Emit: st.writeEvents} }
+	r.Set("X-Vercel-AI-UI-Message-Stream", "v1")
+	return s.streamAnswer(r, q)
 }
 
 // readQuestion reads the body of a request for an answer, where the limits of the

@@ -89,6 +89,7 @@ func (s *Server) chatRoutes() []*route {
 		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.listProviderModels, family: "chats"},
 		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
 		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.completeUI, family: "completions", tell: tellRefusedChat, chats: true},
 	}
 }
 
