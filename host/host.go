@@ -27,6 +27,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/feature"
 	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/memory"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/export"
@@ -186,7 +187,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	requests := memory.NewAccount(c.RequestMemory)
+	requests := memory.NewAccount(c.RequestMemory, sysinfo.Room)
 	h.metrics.Add(func() []metrics.Family { return figures.Requests(requests) })
 	deps := httpapi.Deps{
 		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,

@@ -187,10 +187,13 @@ func (h *hosted) authorized(path string) *http.Request {
 }
 
 // resident is how many bytes of memory the process has; 0: unknown.
-func (h *hosted) resident() int64 {
+func (h *hosted) resident() int64 { return h.status("VmRSS:") }
+
+// status is a size of the process in bytes, by its name in /proc; 0: unknown.
+func (h *hosted) status(name string) int64 {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.cmd.Process.Pid))
 	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmRSS:" {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
 			n, _ := strconv.ParseInt(f[1], 10, 64)
 			return n << 10
 		}

@@ -76,7 +76,7 @@ func TestHostileStorm(t *testing.T) {
 	}) {
 		t.Fatal("the index cannot be searched")
 	}
-	before := h.resident()
+	before, addressesBefore := h.resident(), h.status("VmSize:")
 
 	tag := strings.Repeat("<", 1000)
 	marked := `"q":"word","limit":1000,"attributesToHighlight":["*"],"highlightPreTag":"` + tag + `","highlightPostTag":"` + tag + `"`
@@ -165,7 +165,7 @@ func TestHostileStorm(t *testing.T) {
 	close(stop)
 	all.Wait()
 	h.check()
-	t.Logf("%d requests, %d refused for now, %d too large; health was answered %d times; %d MiB before, %d at the end", asked.Load(), refused.Load(), tooLarge.Load(), healthy, before>>20, h.resident()>>20)
+	t.Logf("%d requests, %d refused for now, %d too large; health was answered %d times; %d MiB before, %d at the end; %d MiB of addresses before, %d at most", asked.Load(), refused.Load(), tooLarge.Load(), healthy, before>>20, h.resident()>>20, addressesBefore>>20, h.status("VmPeak:")>>20)
 	if refused.Load() == 0 || tooLarge.Load() == 0 {
 		t.Errorf("of %d requests %d were refused for now and %d as too large, want some of both", asked.Load(), refused.Load(), tooLarge.Load())
 	}

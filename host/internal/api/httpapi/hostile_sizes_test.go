@@ -99,7 +99,7 @@ func waitUntil(t *testing.T, what string, ok func() bool) {
 func TestHostileMemory(t *testing.T) {
 	t.Parallel()
 	const limit = 4 << 20
-	account := memory.NewAccount(limit)
+	account := memory.NewAccount(limit, nil)
 	held := func() int64 {
 		n, _, _ := account.Figures()
 		return n
@@ -142,7 +142,7 @@ func TestHostileMemory(t *testing.T) {
 //parley:option http-answer-size-limit
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
-	account := memory.NewAccount(256 << 20)
+	account := memory.NewAccount(256 << 20, nil)
 	r := newRig(t, wish{memory: account, limits: httpapi.Limits{Answer: 1 << 20}})
 	documents := make([]string, 40)
 	for i := range documents {

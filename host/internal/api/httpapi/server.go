@@ -211,7 +211,7 @@ func New(d Deps) *Server {
 		d.Responses = responses.New(responses.Options{})
 	}
 	if d.Memory == nil {
-		d.Memory = memory.NewAccount(0)
+		d.Memory = memory.NewAccount(0, nil)
 	}
 	if d.Now == nil {
 		d.Now = time.Now

@@ -21,17 +21,26 @@ const (
 	// small is what a request may hold that is served where larger ones are refused:
 	// for them an eighth of the account is kept.
 	small, kept = 256 << 10, 8
+	// spare is what must be left of the process's room beside what a request takes, half of it
+	// for a small one: Go's heap grows by pieces of 64 MiB.
+	spare = 96 << 20
+	// step is how much more a request takes before the room is looked at again.
+	step = 1 << 20
 )
 
 // An Account is the memory that all requests may hold together. Safe for concurrent use.
 type Account struct {
 	limit   int64
+	room    func() int64
 	held    atomic.Int64
 	refused atomic.Uint64
 }
 
-// NewAccount returns an account of limit bytes; 0: without a bound.
-func NewAccount(limit int64) *Account { return &Account{limit: limit} }
+// NewAccount returns an account of limit bytes; 0: without a bound. room says how many bytes
+// the process has left, whoever took the others; nil: any number.
+func NewAccount(limit int64, room func() int64) *Account {
+	return &Account{limit: limit, room: room}
+}
 
 // Figures are the bytes that requests hold and may hold, 0: without a bound, and how
 // often one was refused some.
@@ -58,24 +67,31 @@ func (l *Loan) Take(n int64) error {
 		return nil
 	}
 	a := l.account
-	room := a.limit
-	if l.held.Load()+n > small {
+	room, left := a.limit, int64(spare/2)
+	before := l.held.Load()
+	if before+n > small {
 		room -= room / kept
+		left = spare
+	}
+	if a.room != nil && (before == 0 || before/step != (before+n)/step) && a.room() < n+left {
+		a.refused.Add(1)
+		return exhausted("The process has hardly any addresses left of those that it may have (ulimit -v): send this request again in a while, or ask for less at a time.")
 	}
 	for {
 		held := a.held.Load()
 		if a.limit > 0 && held+n > room {
 			a.refused.Add(1)
-			return &apierr.Error{
-				Code: apierr.MemoryExhausted, RetryAfter: time.Second,
-				Message: "The requests under way hold the memory that there is for them: send this one again in a while, ask for less at a time, or raise --max-request-memory.",
-			}
+			return exhausted("The requests under way hold the memory that there is for them: send this one again in a while, ask for less at a time, or raise --max-request-memory.")
 		}
 		if a.held.CompareAndSwap(held, held+n) {
 			l.held.Add(n)
 			return nil
 		}
 	}
+}
+
+func exhausted(message string) error {
+	return &apierr.Error{Code: apierr.MemoryExhausted, RetryAfter: time.Second, Message: message}
 }
 
 // Give gives n bytes back, or what is held where that is less.

@@ -11,7 +11,7 @@ import (
 
 func TestAccount(t *testing.T) {
 	const mib = 1 << 20
-	a := memory.NewAccount(16 * mib) // of which 2 are kept for small requests
+	a := memory.NewAccount(16*mib, nil) // of which 2 are kept for small requests
 	big, small := a.Lend(0), a.Lend(0)
 	if err := big.Take(14 * mib); err != nil {
 		t.Fatalf("Take of what there is = %v", err)
@@ -45,7 +45,7 @@ func TestAccount(t *testing.T) {
 }
 
 func TestAnswerIsBounded(t *testing.T) {
-	l := memory.NewAccount(0).Lend(1000)
+	l := memory.NewAccount(0, nil).Lend(1000)
 	if err := l.TakeAnswer(600); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestAnswerIsBounded(t *testing.T) {
 }
 
 func TestHammerAccount(t *testing.T) {
-	a := memory.NewAccount(1 << 20)
+	a := memory.NewAccount(1<<20, nil)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -2,38 +2,97 @@ package sysinfo
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"os"
 	"path"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 )
 
 // Memory is how many bytes this process may take, as the first of these says that
 // says anything: GOMEMLIMIT, the limits of its control groups, the machine's
-// memory. Of a bound on addresses it is a quarter: Go and the database map
-// most of them without use. 0: unknown.
+// memory. Of a bound on addresses it is what is left for Go, and less what is still to
+// be mapped when the host starts. 0: unknown.
 func Memory() int64 {
-	n := debug.SetMemoryLimit(-1)
-	if n == math.MaxInt64 {
-		n = groupMemory("/")
-	}
-	if n == 0 {
-		n = MachineMemory()
-	}
-	if a := addressSpace(); a > 0 && (n == 0 || a/4 < n) {
-		n = a / 4
+	n := memoryWithoutBound()
+	if a := heapRoom(); a > 0 {
+		if a = max(a-toBeMapped, a/4); n == 0 || a < n {
+			n = a
+		}
 	}
 	return n
 }
 
-// CollectWithinMemory has garbage collected more often where the process comes near to
-// its [Memory], unless GOMEMLIMIT says when.
-func CollectWithinMemory() {
-	if n := Memory(); n > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(n / 10 * 9)
+// toBeMapped is about what the database's files and compiled code take of the addresses.
+const toBeMapped = 320 << 20
+
+func memoryWithoutBound() int64 {
+	if n := debug.SetMemoryLimit(-1); n != math.MaxInt64 {
+		return n
 	}
+	return cmp.Or(groupMemory("/"), MachineMemory())
+}
+
+// CollectWithinMemory has garbage collected more often where the process comes near to
+// what it may take, unless GOMEMLIMIT says when. Call it once the host's files are mapped.
+func CollectWithinMemory() {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return
+	}
+	n := memoryWithoutBound() / 10 * 9
+	// Addresses are in pieces: Go's heap takes more of them than it has bytes.
+	if a := heapRoom() / 4 * 3; a > 0 && (n == 0 || a < n) {
+		n = a
+	}
+	if n > 0 {
+		debug.SetMemoryLimit(n)
+	}
+}
+
+// Room is how many bytes Go can still take before the bound on the process's addresses ends
+// the process; math.MaxInt64: there is no bound. Garbage counts as taken.
+func Room() int64 {
+	left := addressesLeft()
+	if left == math.MaxInt64 {
+		return left
+	}
+	_, unused := heap()
+	return left + unused
+}
+
+// heapRoom is how many bytes Go may have in all under the bound on addresses; 0: there is none.
+func heapRoom() int64 {
+	left := addressesLeft()
+	if left == math.MaxInt64 {
+		return 0
+	}
+	total, _ := heap()
+	return left + total
+}
+
+// heap is how many bytes Go has mapped, and how many of them are unused.
+func heap() (total, unused int64) {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64()), int64(s[1].Value.Uint64() + s[2].Value.Uint64())
+}
+
+// addressesLeft is what the bound on the process's addresses leaves; math.MaxInt64: there
+// is none, or the system does not say what is mapped.
+func addressesLeft() int64 {
+	bound := addressSpace()
+	if bound == 0 {
+		return math.MaxInt64
+	}
+	pages, _, _ := strings.Cut(string(readAll("/proc/self/statm")), " ")
+	mapped, err := strconv.ParseInt(pages, 10, 64)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return max(bound-mapped*int64(os.Getpagesize()), 0)
 }
 
 func readAll(file string) []byte {

@@ -16,11 +16,11 @@ import (
 // It bounds what Go has allocated. Files that bleve and Badger have mapped
 // count in a process's RSS as well; those pages are the kernel's to take back.
 type heapBound struct {
-	bytes   int64 // what writing may take
-	outside int64 // the runtime's limit while nobody writes
+	bytes int64 // what writing may take
 
 	mu      sync.Mutex
 	writers int
+	outside int64 // the runtime's limit while nobody writes
 	before  int64 // memory when the first of the writers came
 	limit   int64 // in force
 }
@@ -30,7 +30,7 @@ type heapBound struct {
 const leastRoom = 32 << 20
 
 func newHeapBound(bytes int64) *heapBound {
-	return &heapBound{bytes: bytes, outside: debug.SetMemoryLimit(-1)}
+	return &heapBound{bytes: bytes}
 }
 
 // enter begins to write a lot; call leave at its end.
@@ -40,6 +40,8 @@ func (h *heapBound) enter() (leave func()) {
 	if h.writers++; h.writers == 1 {
 		runtime.GC() // else older garbage would count as memory of the host
 		h.before = ReadMemory().Used()
+		h.outside = debug.SetMemoryLimit(-1)
+		h.limit = h.outside
 		h.set(h.before + max(h.bytes, leastRoom))
 	}
 	return h.leave
