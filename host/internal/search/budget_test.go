@@ -57,7 +57,7 @@ func TestHostileFilterConditions(t *testing.T) {
 	}
 	multi := func(caller *auth.Caller, filters ...json.RawMessage) func() error {
 		return func() error {
-			_, err := r.federate().MultiSearch(context.Background(), caller, queries(filters...))
+			_, err := multiSearch(r.federate(), context.Background(), caller, queries(filters...))
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func TestHostileCutoff(t *testing.T) {
 	wantCode(t, "facet search", err, searcherr.InvalidFacetQuery)
 
 	two := []federate.Query{{IndexUID: "a"}, {IndexUID: "a"}}
-	_, err = r.federate().MultiSearch(ctx, everyone, two)
+	_, err = multiSearch(r.federate(), ctx, everyone, two)
 	wantCode(t, "a query for which those before left no time", err, apierr.BadRequest)
 	if !strings.Contains(fmt.Sprint(err), "`queries[1]`") {
 		t.Errorf("error %v, want it to name the second query", err)
@@ -200,7 +200,7 @@ func TestSearchEndsWithContext(t *testing.T) {
 			return err
 		},
 		"multi-search": func() error {
-			_, err := r.federate().MultiSearch(ctx, everyone, []federate.Query{{IndexUID: "a", Query: q}})
+			_, err := multiSearch(r.federate(), ctx, everyone, []federate.Query{{IndexUID: "a", Query: q}})
 			return err
 		},
 		"federation": func() error {
@@ -212,4 +212,15 @@ func TestSearchEndsWithContext(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, err, left)
 		}
 	}
+}
+
+// multiSearch is [federate.Service.MultiSearch] with its results in a list.
+func multiSearch(s *federate.Service, ctx context.Context, caller *auth.Caller, queries []federate.Query) (list []*search.Result, err error) {
+	err = s.MultiSearch(ctx, caller, queries, func(int) func(*search.Result) error {
+		return func(res *search.Result) error {
+			list = append(list, res)
+			return nil
+		}
+	})
+	return list, err
 }

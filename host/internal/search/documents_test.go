@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // all returns the documents of an index, by id.
 func (r *rig) all(uid string) []json.RawMessage {
 	r.tb.Helper()
-	p, err := r.svc.Documents(context.Background(), auth.Everyone(), uid, search.DocumentsQuery{Limit: limit(100_000)})
+	p, err := listDocuments(r.svc, context.Background(), auth.Everyone(), uid, search.DocumentsQuery{Limit: limit(100_000)})
 	if err != nil {
 		r.tb.Fatal(err)
 	}
@@ -376,7 +377,7 @@ func TestDocumentsInOrder(t *testing.T) {
 		"by ids":      {search.DocumentsQuery{IDs: []string{"a", "0", "b", "0"}}, "b 0 a"},
 		"sorted":      {search.DocumentsQuery{Sort: []string{"x:asc"}}, "9 b 10 0 c a"},
 	} {
-		page, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", tt.q)
+		page, err := listDocuments(r.svc, t.Context(), auth.Everyone(), "a", tt.q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,11 +425,27 @@ func TestDocumentsByFilter(t *testing.T) {
 	var scanned atomic.Int64
 	r.wrap = func(s *store.Store) storage.DB { return countingDB{s, &scanned} }
 	r.open()
-	page, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Filter: filter("x = b AND n >= 4"), Offset: 10, Limit: limit(5)})
+	page, err := listDocuments(r.svc, t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Filter: filter("x = b AND n >= 4"), Offset: 10, Limit: limit(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprintf("%s", page.Documents), `[{"id":34,"x":"b","n":34} {"id":37,"x":"b","n":37} {"id":40,"x":"b","n":40} {"id":43,"x":"b","n":43} {"id":46,"x":"b","n":46}]`; got != want || page.Total != 99 || scanned.Load() > 0 {
 		t.Errorf("a page %s of %d, after %d documents were read, want %s of 99 and none", got, page.Total, scanned.Load(), want)
 	}
+}
+
+// A listed page has its documents.
+type listed struct {
+	search.DocumentsPage
+	Documents []json.RawMessage
+}
+
+// listDocuments is [search.Service.Documents] with its documents in a list.
+func listDocuments(s *search.Service, ctx context.Context, caller *auth.Caller, uid string, q search.DocumentsQuery) (p listed, err error) {
+	q.Show = func(doc []byte) error {
+		p.Documents = append(p.Documents, bytes.Clone(doc))
+		return nil
+	}
+	p.DocumentsPage, err = s.Documents(ctx, caller, uid, q)
+	return p, err
 }

@@ -91,12 +91,12 @@ func (s *Service) ExportDocuments(ctx context.Context, uid, after string, raw js
 		if err != nil && !errors.Is(err, errEnough) {
 			return 0, fmt.Errorf("read documents of index %q: %w", uid, err)
 		}
-		if len(m.VectorSets) > 0 {
-			if err := s.addVectors(m, nil, ids, docs); err != nil {
-				return 0, err
-			}
-		}
 		for i := range ids {
+			if len(m.VectorSets) > 0 {
+				if docs[i], err = s.withVectors(m, nil, ids[i], docs[i]); err != nil {
+					return 0, err
+				}
+			}
 			if !take(ids[i], docs[i], counts[i]) {
 				return 0, nil
 			}

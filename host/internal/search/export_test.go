@@ -16,7 +16,7 @@ import (
 // Records calls f for the documents of a body and returns the error behind the
 // last.
 func Records(r io.Reader, format ingest.BodyFormat, delimiter byte, f func(line int, body []byte)) error {
-	records := ingest.NewRecords(r, format, delimiter)
+	records := ingest.NewRecords(r, format, delimiter, nil)
 	for {
 		r, err := records.Next()
 		if err != nil {

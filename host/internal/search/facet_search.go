@@ -57,8 +57,10 @@ func (s *Service) SearchFacet(ctx context.Context, caller *auth.Caller, indexUID
 			return err
 		}
 		var err error
-		res.Values, err = s.facetValues(ctx, rd, &q)
-		return err
+		if res.Values, err = s.facetValues(ctx, rd, &q); err != nil {
+			return err
+		}
+		return takeValues(ctx, q.Facet, res.Values)
 	})
 	if err != nil {
 		return nil, err

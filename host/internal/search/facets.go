@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,14 +145,19 @@ func (s *searcher) facetCounts(rd *reading, attributes []string, docs *roaring.B
 	most := s.plan.Settings.Faceting.MaxValuesPerFacet
 	err := rd.countValues(s.View, attributes, s.plan.query.Facets, docs, func(f *AttributeValues) {
 		values := FirstValues(f.Values, f.By, f.Many, most)
-		size := len(f.Attribute)
-		for _, v := range values {
-			size += len(v.Value) + facetSize
-		}
-		full = cmp.Or(full, memory.Of(s.Ctx).TakeAnswer(size))
+		full = cmp.Or(full, takeValues(s.Ctx, f.Attribute, values))
 		out = append(out, FacetCounts{Attribute: f.Attribute, Values: values, By: f.By, Min: f.Min, Max: f.Max})
 	})
 	return out, cmp.Or(full, err)
+}
+
+// takeValues takes what an attribute's values come to in an answer.
+func takeValues(ctx context.Context, attribute string, values []FacetValue) error {
+	size := len(attribute)
+	for _, v := range values {
+		size += len(v.Value) + facetSize
+	}
+	return memory.Of(ctx).TakeAnswer(size)
 }
 
 // facetSize is what a value with its count takes of an answer beside its text.

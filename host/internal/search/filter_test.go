@@ -94,7 +94,7 @@ func TestFilterSameFromFolderAndDocument(t *testing.T) {
 	for range 2000 {
 		e := expression(rng.IntN(3))
 		fromFolder := strings.Fields(r.ids("a", search.Query{Filter: filter(e), Limit: limit(1000)}))
-		page, err := r.svc.Documents(context.Background(), auth.Everyone(), "a", search.DocumentsQuery{Filter: filter(e), Limit: limit(1000)})
+		page, err := listDocuments(r.svc, context.Background(), auth.Everyone(), "a", search.DocumentsQuery{Filter: filter(e), Limit: limit(1000)})
 		if err != nil {
 			t.Fatal(err)
 		}

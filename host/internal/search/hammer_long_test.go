@@ -43,7 +43,7 @@ func TestHammerSearchersAndWriter(t *testing.T) {
 					t.Errorf("search %d: %v", i, err)
 					return
 				}
-				if _, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Offset: i % 300}); err != nil {
+				if _, err := listDocuments(r.svc, t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Offset: i % 300}); err != nil {
 					t.Errorf("list %d: %v", i, err)
 					return
 				}

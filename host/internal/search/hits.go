@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/search/attribute"
@@ -49,7 +50,8 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			return err
 		}
 	}
-	err = svc.eachPart(m, loan, ids, func(i int, d *storage.Document) error {
+	vectors := q.RetrieveVectors && (displayed == nil || displayed.ShowsAll(vector.Field))
+	return svc.eachPart(m, loan, ids, func(i int, d *storage.Document) error {
 		if s.Ctx.Err() != nil { // to mark a long text takes a while
 			return context.Cause(s.Ctx)
 		}
@@ -75,16 +77,20 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 			h.Place = Place{Doc: list[i].Doc, Order: orders[i], Distinct: values[i], ByMeaning: list[i].ByMeaning}
 			h.Place.Hidden = displayed != nil && !displayed.ShowsAll(q.joint.Distinct)
 		}
+		if err := loan.TakeAnswer(len(h.Document) + len(h.Details)); err != nil {
+			return err
+		}
+		if vectors {
+			if h.Document, err = svc.withVectors(m, loan, d.ID, h.Document); err != nil {
+				return err
+			}
+		}
+		if q.Show != nil {
+			return q.Show(&h)
+		}
 		res.Hits = append(res.Hits, h)
-		return loan.TakeAnswer(len(h.Document) + len(h.Details))
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if q.RetrieveVectors && (displayed == nil || displayed.ShowsAll(vector.Field)) {
-		return svc.showVectors(m, loan, res.Hits)
-	}
-	return nil
 }
 
 // readAtOnce is how many documents are read before they are shown: an answer may
@@ -114,6 +120,33 @@ func (s *Service) eachPart(m *index.Meta, loan *memory.Loan, ids []string, f fun
 		loan.Give(int64(size))
 	}
 	return nil
+}
+
+// textsOf is how much is made of a document that passages are found in, by its bytes: what of it
+// is displayed, its members' texts, and what passages keep of them.
+const textsOf = 4
+
+// readHeld reads the documents of the ids, which are held all at once with what is made of
+// their texts, until give is called; it is never nil.
+func (s *Service) readHeld(m *index.Meta, loan *memory.Loan, ids []string) (docs []storage.Document, give func(), err error) {
+	size := int64(0)
+	give = func() { loan.Give(size) }
+	for part := range slices.Chunk(ids, readAtOnce) {
+		read, err := s.opts.DB.Documents(m.Docs, part)
+		if err != nil {
+			return nil, give, fmt.Errorf("read documents: %w", err)
+		}
+		n := int64(0)
+		for i := range read {
+			n += textsOf * int64(len(read[i].Body))
+		}
+		if err := loan.Take(n); err != nil {
+			return nil, give, err
+		}
+		size += n
+		docs = append(docs, read...)
+	}
+	return docs, give, nil
 }
 
 // has returns what tells whether the index has an attribute; to a caller who may see some documents only,

@@ -251,11 +251,11 @@ func (w *world) shut(c *worldCaller, uid string, q search.Query) {
 	wantCode(w.tb, "similar", err, indexerr.IndexNotFound)
 	_, err = w.svc.Document(ctx, c.Caller, uid, w.indexes[uid][0].docID(), nil, true)
 	wantCode(w.tb, "document", err, indexerr.IndexNotFound)
-	_, err = w.svc.Documents(ctx, c.Caller, uid, search.DocumentsQuery{})
+	_, err = listDocuments(w.svc, ctx, c.Caller, uid, search.DocumentsQuery{})
 	wantCode(w.tb, "documents", err, indexerr.IndexNotFound)
 	_, err = w.svc.ChatSearch(ctx, c.Caller, uid, q.Q, "")
 	wantCode(w.tb, "chat", err, indexerr.IndexNotFound)
-	_, err = w.federate().MultiSearch(ctx, c.Caller, []federate.Query{{IndexUID: uid, Query: q}})
+	_, err = multiSearch(w.federate(), ctx, c.Caller, []federate.Query{{IndexUID: uid, Query: q}})
 	wantCode(w.tb, "multi-search", err, indexerr.IndexNotFound)
 	_, err = w.federate().FederatedSearch(ctx, c.Caller, federate.Federation{FacetsByIndex: map[string][]string{uid: {"kind"}}}, nil)
 	wantCode(w.tb, "facets of a federated search", err, indexerr.IndexNotFound)
@@ -317,7 +317,7 @@ func (w *world) listings(c *worldCaller, uid string) {
 	all := w.visible(c, uid, func(*worldDoc) bool { return true })
 	for _, q := range []search.DocumentsQuery{{}, {Sort: []string{"price:asc"}}, {IDs: []string{w.indexes[uid][1].docID(), w.indexes[uid][2].docID()}}} {
 		q.Limit, q.RetrieveVectors = limit(1000), true
-		page, err := w.svc.Documents(ctx, c.Caller, uid, q)
+		page, err := listDocuments(w.svc, ctx, c.Caller, uid, q)
 		if err != nil {
 			w.tb.Fatal(err)
 		}
@@ -350,7 +350,7 @@ func (w *world) federations(rng *rand.Rand, c *worldCaller) {
 	if res.EstimatedTotalHits > total || exact && res.EstimatedTotalHits != total {
 		w.tb.Fatalf("%s: a federated search counts %d, want %d", c.says, res.EstimatedTotalHits, total)
 	}
-	list, err := w.federate().MultiSearch(w.tb.Context(), c.Caller, queries)
+	list, err := multiSearch(w.federate(), w.tb.Context(), c.Caller, queries)
 	if err != nil {
 		w.tb.Fatalf("%s: %v", c.says, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
@@ -101,21 +102,16 @@ type candidate struct {
 
 // matchingDocuments are the hits of the search that rd is for.
 func (s *Service) matchingDocuments(ctx context.Context, rd *reading, v *bleveindex.View) ([]candidate, error) {
-	res, _, err := s.answerOn(ctx, rd, v)
-	if err != nil {
-		return nil, err
-	}
 	var list []candidate
-	for _, h := range res.Hits {
+	rd.plan.query.Show = func(h *Hit) error {
 		n, err := v.Number(h.ID)
-		if err != nil {
-			return nil, err
-		}
 		if n != nil {
 			list = append(list, candidate{doc: *n, score: float32(h.Score)})
 		}
+		return err
 	}
-	return list, nil
+	_, _, err := s.answerOn(ctx, rd, v)
+	return list, err
 }
 
 // addNearest adds to candidates what is near the question in meaning.
@@ -156,9 +152,10 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 			return chat.Found{}, err
 		}
 	}
-	stored, err := s.opts.DB.Documents(m.Docs, ids)
+	stored, give, err := s.readHeld(m, memory.Of(sr.Ctx), ids)
+	defer give()
 	if err != nil {
-		return chat.Found{}, fmt.Errorf("read candidates: %w", err)
+		return chat.Found{}, err
 	}
 	size := m.Settings.Chat.PassageLimit()
 	displayed := m.Settings.Displayed()

@@ -36,6 +36,10 @@ type Query struct {
 	AttributesToRetrieve []string
 	Format               highlight.Format
 
+	// Show is given each hit as soon as it is made, best first, in place of [Result.Hits]: an
+	// answer need not hold them all. It keeps nothing of it. nil: none is.
+	Show func(h *Hit) error
+
 	ShowRankingScore        bool
 	ShowRankingScoreDetails bool
 	// MatchingStrategy says which words may be missing; "": last.

@@ -52,11 +52,12 @@ type DocumentsQuery struct {
 	Sort   []string // as the parameter of a search; nil: by id
 	// RetrieveVectors shows vectors, in the field `_vectors`.
 	RetrieveVectors bool
+	// Show is given each document, an object, in their order. It keeps nothing of it.
+	Show func(doc []byte) error
 }
 
-// DocumentsPage is what a [DocumentsQuery] gives.
+// DocumentsPage says which documents a [DocumentsQuery] gave.
 type DocumentsPage struct {
-	Documents     []json.RawMessage
 	Offset, Limit int
 	Total         int
 }
@@ -177,14 +178,15 @@ func (s *Service) Document(ctx context.Context, caller *auth.Caller, uid, id str
 	if docs[0].Seq == 0 || rule != nil && !rule.Matches(docs[0].Body) {
 		return nil, apierr.Newf(indexerr.DocumentNotFound, "Document `%.511s` not found.", id)
 	}
-	out := []json.RawMessage{attribute.Project(docs[0].Body, attribute.NewSelection(fields))}
-	if vectors {
-		err = s.addVectors(m, memory.Of(ctx), []string{id}, out)
+	loan := memory.Of(ctx)
+	doc := attribute.Project(docs[0].Body, attribute.NewSelection(fields))
+	if err := loan.TakeAnswer(len(doc)); err != nil || !vectors {
+		return doc, err
 	}
-	return out[0], err
+	return s.withVectors(m, loan, id, doc)
 }
 
-// Documents returns a page of documents, in the order in which they came first.
+// Documents shows a page of documents, in the order in which they came first.
 func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string, q DocumentsQuery) (DocumentsPage, error) {
 	ix, rule, err := s.index(caller, uid)
 	if err != nil {
@@ -205,8 +207,8 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 	if err != nil {
 		return DocumentsPage{}, err
 	}
-	page := DocumentsPage{Documents: []json.RawMessage{}, Offset: q.Offset, Limit: limit}
-	var ids, shown []string
+	page := DocumentsPage{Offset: q.Offset, Limit: limit}
+	var ids []string
 	sel := attribute.NewSelection(q.Fields)
 	cond := filter.And(rule, asked)
 	inStep := false
@@ -227,18 +229,16 @@ func (s *Service) Documents(ctx context.Context, caller *auth.Caller, uid string
 			return nil // it went, or changed, just now
 		}
 		doc := attribute.Project(d.Body, sel)
-		page.Documents, shown = append(page.Documents, doc), append(shown, d.ID)
-		return loan.TakeAnswer(len(doc))
-	})
-	if err != nil {
-		return DocumentsPage{}, err
-	}
-	if q.RetrieveVectors {
-		if err := s.addVectors(m, loan, shown, page.Documents); err != nil {
-			return DocumentsPage{}, err
+		err := loan.TakeAnswer(len(doc))
+		if err == nil && q.RetrieveVectors {
+			doc, err = s.withVectors(m, loan, d.ID, doc)
 		}
-	}
-	return page, nil
+		if err != nil {
+			return err
+		}
+		return q.Show(doc)
+	})
+	return page, err
 }
 
 // oldestDocuments returns the ids of a page of the documents that cond (nil: all) lets through,

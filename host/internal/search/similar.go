@@ -25,6 +25,7 @@ type SimilarQuery struct {
 	RetrieveVectors         bool
 	ShowRankingScoreDetails bool
 	RankingScoreThreshold   float64
+	Show                    func(h *Hit) error // as that of a [Query]
 }
 
 // similarCodes are the codes of a SimilarQuery's parameters, in place of those
@@ -77,7 +78,7 @@ func (s *Service) similar(ctx context.Context, caller *auth.Caller, indexUID str
 	query := Query{
 		Vector: own, Hybrid: &settings.Hybrid{Embedder: q.Embedder, SemanticRatio: &one}, Filter: q.Filter, Offset: q.Offset, Limit: q.Limit,
 		AttributesToRetrieve: q.AttributesToRetrieve, RetrieveVectors: q.RetrieveVectors,
-		ShowRankingScoreDetails: q.ShowRankingScoreDetails, RankingScoreThreshold: q.RankingScoreThreshold, unlike: q.ID,
+		ShowRankingScoreDetails: q.ShowRankingScoreDetails, RankingScoreThreshold: q.RankingScoreThreshold, unlike: q.ID, Show: q.Show,
 	}
 	if own == nil {
 		// Nothing is near to what is nowhere; the parameters are checked all the same, and the

@@ -131,7 +131,7 @@ func TestDocumentsChosen(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.q.Fields = []string{"id"}
-			p, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", tt.q)
+			p, err := listDocuments(r.svc, t.Context(), auth.Everyone(), "a", tt.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestDocumentsChosen(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{"n", "n:up", "id:asc", "_geoPoint(1):asc"} {
-		_, err := r.svc.Documents(t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Sort: []string{bad}})
+		_, err := listDocuments(r.svc, t.Context(), auth.Everyone(), "a", search.DocumentsQuery{Sort: []string{bad}})
 		wantCode(t, bad, err, indexerr.InvalidDocumentSort)
 	}
 }

@@ -93,7 +93,7 @@ func (e *embedderAPI) fail(status int) {
 // vectors returns a document's vectors as a client sees them, "" for none.
 func (r *rig) vectors(uid, id string) string {
 	r.tb.Helper()
-	p, err := r.svc.Documents(r.tb.Context(), auth.Everyone(), uid, search.DocumentsQuery{Limit: limit(1000), RetrieveVectors: true})
+	p, err := listDocuments(r.svc, r.tb.Context(), auth.Everyone(), uid, search.DocumentsQuery{Limit: limit(1000), RetrieveVectors: true})
 	if err != nil {
 		r.tb.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
 		return b, err
 	}
 	defer body.Close()
-	raw, err := io.ReadAll(body)
+	raw, err := io.ReadAll(r.Lent(body))
 	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
 		return b, err
 	}

@@ -256,7 +256,7 @@ func misuses() []misuse {
 		misuse{"invalid_network_self", network, `{"self":1}`, "`self` must be a string"},
 		misuse{"invalid_network_remotes", network, `{"remotes":{"":{}}}`, "1 to 100 bytes"},
 		misuse{"missing_network_url", network, `{"remotes":{"a":{}}}`, "`remotes.a.url` is missing"},
-		misuse{"invalid_network_url", network, `{"remotes":{"a":{"url":"ftp://x"}}}`, "`remotes.a.url` is not an absolute http or https one"},
+		misuse{"invalid_network_url", network, `{"remotes":{"a":{"url":"ftp://x"}}}`, "`remotes.a.url` does not begin with http:// or https://"},
 		misuse{"invalid_network_search_api_key", network, `{"remotes":{"a":{"url":"http://x","searchApiKey":1}}}`, "`remotes.a.searchApiKey` must be a string"},
 		misuse{"invalid_webhook_url", "POST /webhooks", `{"headers":{}}`, "`url` is missing"},
 		misuse{"invalid_webhook_headers", "POST /webhooks", `{"url":"http://x.example","headers":{"Host":"y"}}`, "not the name of a header that can be set"},

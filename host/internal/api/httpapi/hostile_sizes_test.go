@@ -73,11 +73,12 @@ func TestHostileUnadmittedBodies(t *testing.T) {
 	if got := status(t, r.begin(t, "/chats/nope/chat/completions", "Bearer "+master)); got != http.StatusNotFound {
 		t.Errorf("answer for a workspace that is not there = %d, want 404", got)
 	}
-	for limits, path := range map[string]string{`{"parallel":1}`: completions, `{"requestsPerMinute":1}`: "/v1/chat/completions"} {
+	for _, tt := range [][2]string{{`{"parallel":1}`, completions}, {`{"requestsPerMinute":1}`, "/v1/chat/completions"}, {`{"parallel":1}`, "/mcp"}, {`{"requestsPerMinute":1}`, "/mcp"}} {
+		limits, path := tt[0], tt[1]
 		_, key := r.limited(limits)
 		first := r.begin(t, path, key)
 		waitUntil(t, "the first body is being read", func() bool {
-			a := r.do("POST", path, "{}", "Authorization", key) // whatever it is, it is not read
+			a := r.do("POST", path, strings.Repeat(" ", 32<<10)+"{}", "Authorization", key) // whatever it is, it is not read
 			return a.status == http.StatusTooManyRequests
 		})
 		if got := status(t, r.begin(t, path, key)); got != http.StatusTooManyRequests {
@@ -142,7 +143,7 @@ func TestHostileMemory(t *testing.T) {
 //parley:option http-answer-size-limit
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
-	account := memory.NewAccount(256 << 20, nil)
+	account := memory.NewAccount(256<<20, nil)
 	r := newRig(t, wish{memory: account, limits: httpapi.Limits{Answer: 1 << 20}})
 	documents := make([]string, 40)
 	for i := range documents {
@@ -181,6 +182,7 @@ func TestHostileAnswers(t *testing.T) {
 		{name: "documents", method: "GET", path: "/indexes/a/documents?limit=100000", status: 413, code: "answer_too_large"},
 		{name: "documents by a body", method: "POST", path: "/indexes/a/documents/fetch", body: `{"limit":100000,"sort":["id:asc"]}`, status: 400},
 		{name: "documents by a filter", method: "POST", path: "/indexes/a/documents/fetch", body: `{"limit":100000,"filter":"kind EXISTS"}`, status: 413, code: "answer_too_large"},
+		{name: "values of a facet", method: "POST", path: "/indexes/a/facet-search", body: `{"facetName":"kind","facetQuery":"1"}`, status: 200},
 		{name: "little of many", method: "GET", path: "/indexes/a/documents?limit=100000&fields=id", status: 200},
 		{name: "what fits", method: "POST", path: "/indexes/a/search", body: `{` + marked + `,"limit":1}`, status: 200},
 		{name: "several that fit", method: "POST", path: "/multi-search", body: `{"queries":[{"indexUid":"a","q":"word","limit":1},{"indexUid":"a","q":"none"}]}`, status: 200, contains: []string{`{"results":[{"indexUid":"a","hits":[{"id":`, `},{"indexUid":"a","hits":[]`}},
@@ -190,6 +192,78 @@ func TestHostileAnswers(t *testing.T) {
 		n, _, _ := account.Figures()
 		return n == 0
 	})
+}
+
+// What a model is told by MCP, and the values that a facet search finds, are answers as well.
+func TestHostileAnswersOfOthers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{limits: httpapi.Limits{Answer: 20 << 10}})
+	documents := make([]string, 60)
+	for i := range documents {
+		documents[i] = fmt.Sprintf(`{"id":%d,"kind":"%d-%s","text":"%s"}`, i, i, strings.Repeat("k", 450), strings.Repeat("word ", 400))
+	}
+	for _, a := range []answer{
+		r.do("PATCH", "/indexes/a/settings", `{"filterableAttributes":["kind"]}`),
+		r.do("POST", "/indexes/a/documents", "["+strings.Join(documents, ",")+"]"),
+		r.do("POST", "/indexes/b/documents", `[{"id":1,"text":"`+strings.Repeat("word ", 5000)+`"}]`),
+	} {
+		if got := r.task(a); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	r.play(t, []scenario{
+		{name: "facet search", method: "POST", path: "/indexes/a/facet-search", body: `{"facetName":"kind"}`, status: 413, code: "answer_too_large"},
+		{name: "facet search that fits", method: "POST", path: "/indexes/a/facet-search", body: `{"facetName":"kind","facetQuery":"11"}`, status: 200},
+		{name: "one document", method: "GET", path: "/indexes/b/documents/1", status: 413, code: "answer_too_large"},
+	})
+	for tool, arguments := range map[string]string{"facet_values": `{"index":"a","attribute":"kind"}`, "fetch": `{"id":"b/1"}`} {
+		a := r.do("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
+		if a.status != http.StatusOK || !strings.Contains(a.body, `"isError":true`) || !strings.Contains(a.body, "over the limit of 20480 bytes") {
+			t.Errorf("%s by MCP = %d %.300s, want an error of the tool that names the limit", tool, a.status, a.body)
+		}
+	}
+}
+
+// A document that is read into memory whole is lent for, and what an upload becomes.
+func TestHostileImportsAreLent(t *testing.T) {
+	t.Parallel()
+	const limit = 4 << 20
+	account := memory.NewAccount(limit, nil)
+	r := newRig(t, wish{memory: account})
+	long := strings.Repeat("x", 2<<20)
+	var many strings.Builder
+	for i := range 200 { // 4 MB of small ones
+		fmt.Fprintf(&many, `{"id":%d,"x":%q}`+"\n", i, long[:20<<10])
+	}
+	lines := []string{"Content-Type", "application/x-ndjson"}
+	for format, a := range map[string]answer{
+		"JSON":   r.do("POST", "/indexes/a/documents", `[{"id":1,"x":"`+long+`"}]`),
+		"NDJSON": r.do("POST", "/indexes/a/documents", `{"id":1,"x":"`+long+`"}`, lines...),
+		"CSV":    r.do("POST", "/indexes/a/documents", "id,x\n1,"+long, "Content-Type", "text/csv"),
+		"a file": r.do("POST", "/indexes/f/files", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n"+long+"\r\n--b--\r\n", "Content-Type", "multipart/form-data; boundary=b"),
+	} {
+		if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "memory_exhausted") {
+			t.Errorf("%s with 2 MiB at once = %d %.300s, want 503", format, a.status, a.body)
+		}
+	}
+	if a := r.do("POST", "/indexes/a/documents", many.String(), lines...); a.status != http.StatusAccepted {
+		t.Errorf("4 MB of small documents = %d %.300s, want 202", a.status, a.body)
+	}
+	waitUntil(t, "all is given back", func() bool {
+		r.client.CloseIdleConnections()
+		n, _, _ := account.Figures()
+		return n == 0
+	})
+}
+
+// Files that take too long to be read give their slot back.
+func TestHostileFilesTakeTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, wish{limits: httpapi.Limits{Files: 1}})
+	a := r.do("POST", "/indexes/f/files", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\ntext\r\n--b--\r\n", "Content-Type", "multipart/form-data; boundary=b")
+	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, "send fewer at a time") {
+		t.Errorf("files without time = %d %s, want 413", a.status, a.body)
+	}
 }
 
 // null is no body: each route that reads JSON says so, but for the routes of one

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/mcp"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/feature"
@@ -26,7 +27,12 @@ func failMCP(c *fiber.Ctx, e *mcp.Error) error {
 // answerMCP answers POST /mcp. What is left of the request is a copy: a tool may
 // go on after answerMCP returned. A client that leaves ends it.
 func (s *Server) answerMCP(r *call) error {
-	body, err := r.ReadBody()
+	read := r.ReadBody
+	if n := r.Request().Header.ContentLength(); n < 0 || n > prefetched {
+		// What is smaller is there already, and most of it asks for nothing that is limited.
+		read = func() ([]byte, error) { return s.readQuestion(r, limit.Party{}) }
+	}
+	body, err := read()
 	if err != nil {
 		return err
 	}

@@ -143,6 +143,7 @@ type Limits struct {
 	Opening   time.Duration // silence of a provider after which a stream begins without it; default 5s
 	Watch     time.Duration // between two looks at whether a stream's client is there; default 500ms
 	Trial     time.Duration // for a provider's first word to POST /chats/{uid}/test; default 1min
+	Files     time.Duration // for the files of a request to be read once they are here; default 2min
 	// Connections are those open at a time, of which one client has half at most; default 10,000.
 	Connections int
 	Linger      time.Duration // for a client to read the last answer before its connection is closed; default 500ms
@@ -160,6 +161,7 @@ func (l Limits) withDefaults() Limits {
 	l.Opening = cmp.Or(l.Opening, 5*time.Second)
 	l.Watch = cmp.Or(l.Watch, 500*time.Millisecond)
 	l.Trial = cmp.Or(l.Trial, time.Minute)
+	l.Files = cmp.Or(l.Files, 2*time.Minute)
 	l.Connections = cmp.Or(l.Connections, 10_000)
 	l.Linger = cmp.Or(l.Linger, 500*time.Millisecond)
 	return l
@@ -250,7 +252,7 @@ func New(d Deps) *Server {
 	s.app.Use(s.around)
 	s.tasks = &taskapi.Server{Tasks: d.Tasks, Replicates: d.Replicates}
 	s.indexes = indexapi.New(indexapi.Deps{
-		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, DatabaseSize: d.DatabaseSize,
+		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, FilesTime: d.Limits.Files, DatabaseSize: d.DatabaseSize,
 	})
 	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Problems: d.PluginProblems, Reload: d.Reload, Installer: d.PluginInstaller})
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -106,6 +107,10 @@ func addTool[In, Out any](s *sdk.Server, t *tools, tool *sdk.Tool, f func(req *s
 			return failed(told(err)), nil
 		}
 		text := encode(out)
+		// It stands in the result twice.
+		if err := memory.Of(t.ctx).TakeAnswer(2 * len(text)); err != nil {
+			return failed(told(err)), nil
+		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text)}, nil
 	})
 }

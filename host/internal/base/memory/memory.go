@@ -119,6 +119,9 @@ func (l *Loan) Close() {
 // TakeBody takes what n more bytes of a body come to that is read whole.
 func (l *Loan) TakeBody(n int) error { return l.Take(copies * int64(n)) }
 
+// GiveBody gives back what TakeBody took.
+func (l *Loan) GiveBody(n int) { l.Give(copies * int64(n)) }
+
 // TakeAnswer takes what n more bytes of the answer come to. Call it before they are
 // made. Its error is an [apierr.Error], too where the answer is over its limit.
 func (l *Loan) TakeAnswer(n int) error {

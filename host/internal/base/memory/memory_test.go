@@ -44,6 +44,32 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// Whoever took them, a request takes none of the last addresses.
+func TestRoom(t *testing.T) {
+	const mib = 1 << 20
+	left := int64(100 * mib)
+	a := memory.NewAccount(0, func() int64 { return left })
+	l := a.Lend(0)
+	if err := l.Take(3 * mib); err != nil {
+		t.Fatalf("Take of 3 of 100 MiB = %v", err)
+	}
+	left = 60 * mib
+	if err := l.Take(mib / 2); err != nil {
+		t.Errorf("Take of less than a step = %v: the room is not to be looked at each time", err)
+	}
+	if err := l.Take(mib); !apierr.Is(err, apierr.MemoryExhausted) {
+		t.Errorf("Take of a large request of the last 60 MiB = %v, want 503", err)
+	}
+	small := a.Lend(0)
+	if err := small.Take(1000); err != nil {
+		t.Errorf("Take of a small one then = %v, want it to be served last", err)
+	}
+	left = 40 * mib
+	if err := a.Lend(0).Take(1000); !apierr.Is(err, apierr.MemoryExhausted) {
+		t.Errorf("Take of a small one of the last 40 MiB = %v, want 503", err)
+	}
+}
+
 func TestAnswerIsBounded(t *testing.T) {
 	l := memory.NewAccount(0, nil).Lend(1000)
 	if err := l.TakeAnswer(600); err != nil {

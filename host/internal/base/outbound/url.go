@@ -39,12 +39,12 @@ func ParseURL(text string, rules URLRules) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("is not a URL: it is malformed")
+		return nil, errors.New("is malformed")
 	}
 	port, portErr := strconv.Atoi(u.Port())
 	switch {
 	case !slices.Contains(schemes, u.Scheme):
-		return nil, fmt.Errorf("is not an absolute %s one: it must begin with %s://", strings.Join(schemes, " or "), strings.Join(schemes, ":// or "))
+		return nil, fmt.Errorf("does not begin with %s://", strings.Join(schemes, ":// or "))
 	case u.Opaque != "" || strings.Trim(u.Hostname(), ".") == "":
 		return nil, errors.New("names no host")
 	case u.User != nil && !rules.User:

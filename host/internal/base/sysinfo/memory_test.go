@@ -1,9 +1,12 @@
 package sysinfo
 
 import (
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -41,4 +44,41 @@ func TestGroupMemory(t *testing.T) {
 	if n, files := Memory(), Descriptors(); runtime.GOOS == "linux" && (n < 1<<20 || files < 3) {
 		t.Errorf("Memory, Descriptors = %d, %d, want those of this machine", n, files)
 	}
+}
+
+// A bound on addresses, as a process has it, is heeded before it is reached.
+func TestRoomUnderABound(t *testing.T) {
+	if os.Getenv("PARLEY_TEST_ROOM") == "" {
+		if runtime.GOOS != "linux" {
+			t.Skip("what is mapped is told by Linux")
+		}
+		if Room() != math.MaxInt64 {
+			t.Skip("these tests have a bound on addresses already")
+		}
+		bounded := func(test string) ([]byte, error) {
+			cmd := exec.Command("sh", "-c", `ulimit -v 2000000; exec "$0" -test.run "$1"`, os.Args[0], test)
+			cmd.Env = append(os.Environ(), "PARLEY_TEST_ROOM=1")
+			return cmd.CombinedOutput()
+		}
+		if _, err := bounded("^$"); err != nil {
+			t.Skip("the race detector takes more addresses than that")
+		}
+		if out, err := bounded("^TestRoomUnderABound$"); err != nil {
+			t.Errorf("under a bound: %v\n%s", err, out)
+		}
+		return
+	}
+	before := Room()
+	if before <= 0 || before >= 2000000<<10 || Memory() >= before {
+		t.Fatalf("Room, Memory = %d, %d, want less than the bound", before, Memory())
+	}
+	taken := make([]byte, 200<<20)
+	if after := Room(); after > before-150<<20 {
+		t.Errorf("Room = %d after %d were taken of %d", after, len(taken), before)
+	}
+	CollectWithinMemory()
+	if limit := debug.SetMemoryLimit(-1); limit >= before {
+		t.Errorf("garbage is collected from %d on, of %d that there are", limit, before)
+	}
+	runtime.KeepAlive(taken)
 }

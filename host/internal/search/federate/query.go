@@ -31,29 +31,33 @@ type Query struct {
 }
 
 // MultiSearch answers queries one by one, each under what caller may do in its
-// index. The first that fails is the answer: its error names its position. All of
-// them have one time, see [search.Budget].
-func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []Query) ([]*search.Result, error) {
+// index: each is called before query i is, and what it returns with what the query found. The
+// first that fails is the answer: its error names its position. All of them have one time, see
+// [search.Budget].
+func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries []Query, each func(i int) (found func(*search.Result) error)) error {
 	if err := checkQueries(queries); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range queries {
 		if queries[i].Options != nil {
-			return nil, apierr.Newf(searcherr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
+			return apierr.Newf(searcherr.InvalidMultiSearchOptions, "`queries[%d].federationOptions` is for a federated search: add `federation` to the body, or leave the options out.", i)
 		}
 	}
-	results := make([]*search.Result, len(queries))
 	b := search.NewBudget()
 	for i := range queries {
 		q := &queries[i]
 		b.NextQuery()
 		q.Budget = b
-		var err error
-		if results[i], err = s.opts.Indexes.Search(ctx, caller, q.IndexUID, q.Query); err != nil {
-			return nil, inQuery(i, err)
+		found := each(i)
+		res, err := s.opts.Indexes.Search(ctx, caller, q.IndexUID, q.Query)
+		if err != nil {
+			return inQuery(i, err)
+		}
+		if err := found(res); err != nil {
+			return err
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // checkQueries checks what holds for queries with and without a federation.

@@ -48,9 +48,10 @@ type Records interface {
 	Next() (Record, error)
 }
 
-// NewRecords reads r. delimiter stands between the columns of CSV.
-func NewRecords(r io.Reader, f BodyFormat, delimiter byte) Records {
-	limit := &perRecord{r: r}
+// NewRecords reads r. delimiter stands between the columns of CSV. lend is asked for the bytes
+// by which a record is larger than those before; nil: nobody is.
+func NewRecords(r io.Reader, f BodyFormat, delimiter byte, lend func(n int) error) Records {
+	limit := &perRecord{r: r, lend: lend}
 	b := bufio.NewReaderSize(limit, 64<<10)
 	switch f {
 	case NDJSON:
@@ -70,8 +71,10 @@ const maxRecord = 32 << 20
 // A perRecord bounds what is read for one record.
 type perRecord struct {
 	Records
-	r    io.Reader
-	read int // since the record before
+	r       io.Reader
+	read    int // since the record before
+	lend    func(n int) error
+	largest int // what was lent for
 }
 
 func (p *perRecord) Next() (Record, error) {
@@ -86,6 +89,12 @@ func (p *perRecord) Read(b []byte) (int, error) {
 	}
 	n, err := p.r.Read(b)
 	p.read += n
+	if more := p.read - p.largest; more > 0 && p.lend != nil {
+		if full := p.lend(more); full != nil {
+			return n, full
+		}
+		p.largest = p.read
+	}
 	return n, err
 }
 
@@ -300,7 +309,7 @@ func quote(s string) []byte {
 // returns the first error, [io.EOF] at the end. The bytes are good within f
 // only.
 func EachRecord(r io.Reader, format BodyFormat, delimiter byte, f func(Record) error) error {
-	records := NewRecords(r, format, delimiter)
+	records := NewRecords(r, format, delimiter, nil)
 	for {
 		rec, err := records.Next()
 		if err != nil {

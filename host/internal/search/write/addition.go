@@ -95,7 +95,7 @@ func (a *addition) read(ctx context.Context, c *ingest.Checker, f func(ingest.Re
 		return fmt.Errorf("open body: %w", err)
 	}
 	defer body.Close()
-	records := ingest.NewRecords(body, a.payload.Format, a.payload.Delimiter)
+	records := ingest.NewRecords(body, a.payload.Format, a.payload.Delimiter, nil)
 	for i := 0; ; i++ {
 		if i%100 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -40,6 +40,9 @@ type Incoming struct {
 	PrimaryKey string // "": the index's, or found in the first document
 	// Partial keeps the fields of a document that the new one does not name.
 	Partial bool
+	// Lend is asked for the bytes that a document is larger than those before it, which are
+	// held in memory; nil: nobody is.
+	Lend func(n int) error
 }
 
 // AddDocuments is the task that puts documents into an index, which it makes
@@ -85,7 +88,7 @@ func (in *Incoming) check(uid string, body io.Reader) (n int, err error) {
 	if err := errors.Join(index.CheckUID(uid), checkPrimaryKey(in.PrimaryKey)); err != nil {
 		return 0, apierr.From(err)
 	}
-	records := ingest.NewRecords(body, in.Format, in.Delimiter)
+	records := ingest.NewRecords(body, in.Format, in.Delimiter, in.Lend)
 	for {
 		_, err := records.Next()
 		if errors.Is(err, io.EOF) {

@@ -77,11 +77,19 @@ func (s *Server) documents(r *request.Call, q search.DocumentsQuery) error {
 	if err != nil {
 		return err
 	}
+	answer := r.NewDocuments(`{"results":[`)
+	q.Show = func(doc []byte) error {
+		answer.Add(doc)
+		return nil
+	}
 	page, err := s.Search.Documents(r.Base, r.Caller, uid, q)
 	if err != nil {
 		return err
 	}
-	return r.WithDocuments(page.Documents, request.List[json.RawMessage]{Offset: page.Offset, Limit: page.Limit, Total: page.Total})
+	if err := answer.CloseList(request.List[json.RawMessage]{Offset: page.Offset, Limit: page.Limit, Total: page.Total}); err != nil {
+		return err
+	}
+	return answer.End()
 }
 
 // allIfStar returns nil, which is all fields, where "*" is among them.
@@ -132,7 +140,7 @@ func (s *Server) addDocuments(r *request.Call, partial bool) error {
 	if err != nil {
 		return err
 	}
-	in.Partial = partial
+	in.Partial, in.Lend = partial, r.Loan.TakeBody
 	body, err := r.OpenBody()
 	if err != nil {
 		return err

@@ -176,6 +176,13 @@ type fileDocuments struct {
 
 // fileDocuments returns the documents of files that q asks for.
 func (s *Server) fileDocuments(r *request.Call, uid string, q search.DocumentsQuery) (f fileDocuments, err error) {
+	q.Show = func(body []byte) error {
+		var d reader.Document
+		if f.read++; json.Unmarshal(body, &d) == nil && d.Path != "" { // else somebody else's
+			f.docs = append(f.docs, d)
+		}
+		return nil
+	}
 	page, err := s.Search.Documents(r.Base, r.Caller, uid, q)
 	if apierr.Is(err, indexerr.InvalidDocumentFilter) {
 		return f, apierr.Newf(indexerr.InvalidDocumentFilter, "Index `%s` was not made for files: add `group`, `path` and `n` to its setting `filterableAttributes` to see those that it has.", uid)
@@ -183,13 +190,7 @@ func (s *Server) fileDocuments(r *request.Call, uid string, q search.DocumentsQu
 	if err != nil {
 		return f, err
 	}
-	f.total, f.read = page.Total, len(page.Documents)
-	for _, body := range page.Documents {
-		var d reader.Document
-		if json.Unmarshal(body, &d) == nil && d.Path != "" { // else somebody else's
-			f.docs = append(f.docs, d)
-		}
-	}
+	f.total = page.Total
 	return f, nil
 }
 

@@ -62,7 +62,7 @@ func (s *Server) AddFiles(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	in := fileIntake{server: s, files: []fileBody{}, taken: map[string]bool{}, ids: map[string]bool{}}
+	in := fileIntake{server: s, call: r, files: []fileBody{}, taken: map[string]bool{}, ids: map[string]bool{}}
 	if in.source, err = readFileSource(r); err != nil {
 		return err
 	}
@@ -78,7 +78,9 @@ func (s *Server) AddFiles(r *request.Call) error {
 	}
 	defer slot.Leave()
 	return r.SpoolForm(slot, func(form *multipart.Reader) error {
-		n, err := in.run(r.Base, uid, form)
+		ctx, done := context.WithTimeoutCause(r.Base, s.FilesTime, apierr.Newf(apierr.PayloadTooLarge, "The files of this request took more than %v to read: send fewer at a time.", s.FilesTime))
+		defer done()
+		n, err := in.run(ctx, uid, form)
 		if err != nil {
 			return err
 		}
@@ -177,6 +179,7 @@ func (s *Server) storedPassages(r *request.Call, uid string, source *reader.Sour
 // A fileIntake reads the files of one request into documents.
 type fileIntake struct {
 	server *Server
+	call   *request.Call
 	source reader.Source
 	files  []fileBody
 	paths  []string        // of the files that became documents
@@ -233,13 +236,14 @@ func (in *fileIntake) readForm(ctx context.Context, form *multipart.Reader, w io
 		if err != nil || disposition["filename"] == "" {
 			continue // a field
 		}
-		data, err := io.ReadAll(io.LimitReader(part, reader.MaxFile+1))
+		data, err := io.ReadAll(in.call.Lent(io.LimitReader(part, reader.MaxFile+1)))
 		if err != nil {
 			return request.FormError(err)
 		}
 		if err := in.readPart(ctx, disposition["filename"], data, w); err != nil {
 			return err
 		}
+		in.call.Loan.GiveBody(len(data))
 	}
 }
 
@@ -273,7 +277,9 @@ func (in *fileIntake) readPart(ctx context.Context, name string, data []byte, w 
 		return in.readFile(ctx, f.Path, data, w)
 	})
 	switch _, refused := errors.AsType[*apierr.Error](err); {
-	case refused, ctx.Err() != nil, errors.Is(err, errRefused):
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case refused, errors.Is(err, errRefused):
 		return err
 	case err != nil:
 		in.skip(path, err.Error())
@@ -289,9 +295,14 @@ func (in *fileIntake) readFile(ctx context.Context, path string, data []byte, w 
 		in.skip(path, "another file has the same path")
 		return nil
 	}
+	// A file becomes about as much text, and an archive's is not of the form.
+	if err := in.call.Loan.TakeBody(len(data)); err != nil {
+		return err
+	}
+	defer in.call.Loan.GiveBody(len(data))
 	_, docs, err := in.source.Read(ctx, in.server.Files, path, path, data)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	var lines bytes.Buffer
 	for i := range docs {

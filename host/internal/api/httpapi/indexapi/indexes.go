@@ -28,6 +28,8 @@ type Deps struct {
 	Files    *reader.Reader
 	// Counted has requests say whether they make an index: see [request.Call].
 	Counted bool
+	// FilesTime bounds how long reading the files of a request may take: a slot is held for it.
+	FilesTime time.Duration
 	// DatabaseSize is the bytes on disk, and those of them that are in use; nil:
 	// not known.
 	DatabaseSize func() (size, used int64)

@@ -1,7 +1,6 @@
 package indexapi
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -80,16 +79,10 @@ func multiSearchFields() apierr.Fields {
 	return f
 }
 
-// multiResult is what one query of a multi-search found.
-type multiResult struct {
-	IndexUID string `json:"indexUid"`
-	searchBody
-}
-
 // federatedBody is what a federated search found.
 type federatedBody struct {
-	Hits             []json.RawMessage `json:"hits"`
-	ProcessingTimeMS int64             `json:"processingTimeMs"`
+	Hits             *struct{} `json:"hits"` // written apart
+	ProcessingTimeMS int64     `json:"processingTimeMs"`
 	pageBody
 	RequestUID string `json:"requestUid"`
 
@@ -158,24 +151,29 @@ func (s *Server) MultiSearch(r *request.Call) error {
 	if b.Federation != nil {
 		return s.federatedSearch(r, b.Federation, queries)
 	}
-	found, err := s.Federate.MultiSearch(r.Base, r.Caller, queries)
-	if err != nil {
+	var answer *request.Documents
+	err = s.Federate.MultiSearch(r.Base, r.Caller, queries, func(i int) func(*search.Result) error {
+		text := `{"indexUid":` + string(request.Encode(queries[i].IndexUID)) + `,"hits":[`
+		if answer == nil {
+			answer = r.NewDocuments(`{"results":[` + text)
+		} else {
+			answer.Continue("," + text)
+		}
+		queries[i].Show = showIn(answer, queries[i].ShowRankingScore)
+		return func(res *search.Result) error {
+			return answer.CloseList(newSearchBody(res, &queries[i].Query, b.Queries[i].performance()))
+		}
+	})
+	switch {
+	case err != nil:
 		return err
+	case answer == nil:
+		return r.OK(struct {
+			Results []string `json:"results"`
+		}{[]string{}})
 	}
-	out := []byte(`{"results":[`)
-	for i, res := range found {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		result := multiResult{queries[i].IndexUID, newSearchBody(res, &queries[i].Query, b.Queries[i].performance())}
-		hits := result.Hits
-		result.Hits, found[i] = nil, nil
-		if out, err = request.AppendDocuments(out, hits, result); err != nil {
-			return err
-		}
-		out = bytes.TrimSuffix(out, []byte("\n"))
-	}
-	return r.WithBody(append(out, "]}\n"...))
+	answer.Continue("]}")
+	return answer.End()
 }
 
 func (q *multiQuery) query() federate.Query {
@@ -208,18 +206,19 @@ func (s *Server) federatedSearch(r *request.Call, f *federationRequest, queries 
 	} else {
 		b.Limit, b.Offset, b.EstimatedTotalHits = &res.Limit, &res.Offset, &res.EstimatedTotalHits
 	}
-	hits := make([]json.RawMessage, len(res.Hits))
+	answer := r.NewDocuments(`{"hits":[`)
 	for i := range res.Hits {
 		h := &res.Hits[i]
 		f := federationBody{IndexUID: h.IndexUID, Position: h.Position, WeightedScore: h.WeightedScore, Remote: cmp.Or(h.Remote, res.Self)}
 		if federation.Host {
 			f.Order, f.Distinct, f.ByMeaning = h.Order()
 		}
-		doc := h.Document
+		var more []request.Member
 		if h.Remote == "" {
-			doc = newHit(&h.Hit, &queries[h.Query].Query)
+			more = membersOf(&h.Hit, queries[h.Query].ShowRankingScore)
 		}
-		hits[i] = withMember(doc, "_federation", request.Encode(f))
+		answer.Add(h.Document, append(more, request.Member{Name: "_federation", Value: request.Encode(f)})...)
+		h.Hit = search.Hit{} // it is written
 	}
 	if res.RemoteErrors != nil {
 		b.RemoteErrors = map[string]request.ErrorBody{}
@@ -240,7 +239,10 @@ func (s *Server) federatedSearch(r *request.Call, f *federationRequest, queries 
 			b.FacetsByIndex[f.IndexUID] = one
 		}
 	}
-	return r.WithDocuments(hits, b)
+	if err := answer.CloseList(b); err != nil {
+		return err
+	}
+	return answer.End()
 }
 
 // facetOrder is the order of the values of each attribute.

@@ -201,25 +201,38 @@ func (s *Server) find(r *request.Call, q search.Query, asked *passagesRequest, p
 	if err != nil {
 		return err
 	}
+	answer := r.NewDocuments(`{"hits":[`)
+	q.Show = showIn(answer, q.ShowRankingScore)
 	res, err := s.Search.Search(r.Base, r.Caller, uid, q)
 	if err != nil {
 		return err
 	}
 	r.Found = res
 	b := newSearchBody(res, &q, performance)
+	q.Show = nil
 	if b.Passages, err = s.passages(r, uid, q, asked); err != nil {
 		return err
 	}
-	hits := b.Hits
-	b.Hits = nil
-	return r.WithDocuments(hits, b)
+	if err := answer.CloseList(b); err != nil {
+		return err
+	}
+	return answer.End()
 }
 
-// searchBody is what a search found: with a page where one was asked for.
+// showIn returns what writes a hit into an answer, with its score or without.
+func showIn(answer *request.Documents, score bool) func(h *search.Hit) error {
+	return func(h *search.Hit) error {
+		answer.Add(h.Document, membersOf(h, score)...)
+		return nil
+	}
+}
+
+// searchBody is what a search found: with a page where one was asked for. Its hits are
+// written apart: see [request.Documents].
 type searchBody struct {
-	Hits             []json.RawMessage `json:"hits"`
-	Query            string            `json:"query"`
-	ProcessingTimeMS int64             `json:"processingTimeMs"`
+	Hits             *struct{} `json:"hits"`
+	Query            string    `json:"query"`
+	ProcessingTimeMS int64     `json:"processingTimeMs"`
 	pageBody
 	FacetDistribution json.RawMessage        `json:"facetDistribution,omitempty"`
 	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
@@ -279,7 +292,7 @@ func roundDuration(d time.Duration) string {
 }
 
 func newSearchBody(res *search.Result, q *search.Query, steps bool) searchBody {
-	b := searchBody{Hits: make([]json.RawMessage, len(res.Hits)), Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), RequestUID: newRequestUID(), SemanticHitCount: res.SemanticHits}
+	b := searchBody{Query: res.Query, ProcessingTimeMS: res.ProcessingTime.Milliseconds(), RequestUID: newRequestUID(), SemanticHitCount: res.SemanticHits}
 	if q.RetrieveVectors {
 		b.QueryVector = res.QueryVector
 	}
@@ -290,9 +303,6 @@ func newSearchBody(res *search.Result, q *search.Query, steps bool) searchBody {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.TotalHits
 	} else {
 		b.Limit, b.Offset, b.EstimatedTotalHits = &res.Limit, &res.Offset, &res.EstimatedTotalHits
-	}
-	for i := range res.Hits {
-		b.Hits[i] = newHit(&res.Hits[i], q)
 	}
 	if res.Facets != nil {
 		b.FacetDistribution, b.FacetStats = facetDistribution(res.Facets), facetStats(res.Facets)
@@ -352,43 +362,23 @@ func facetStats(facets []search.FacetCounts) map[string]facetNumber {
 	return stats
 }
 
-// newHit is a hit as q asked for it.
-func newHit(h *search.Hit, q *search.Query) json.RawMessage {
-	doc := h.Document
+// membersOf are what is shown of a hit beside its document.
+func membersOf(h *search.Hit, score bool) (out []request.Member) {
+	add := func(name string, value []byte) { out = append(out, request.Member{Name: name, Value: value}) }
 	if h.Formatted != nil {
-		doc = withMember(doc, "_formatted", h.Formatted)
+		add("_formatted", h.Formatted)
 	}
 	if h.Matches != nil {
-		doc = withMember(doc, "_matchesPosition", h.Matches)
+		add("_matchesPosition", h.Matches)
 	}
 	if h.Distance != nil {
-		doc = withMember(doc, "_geoDistance", strconv.AppendInt(nil, *h.Distance, 10))
+		add("_geoDistance", strconv.AppendInt(nil, *h.Distance, 10))
 	}
-	if q.ShowRankingScore {
-		doc = withMember(doc, "_rankingScore", strconv.AppendFloat(nil, h.Score, 'g', -1, 64))
+	if score {
+		add("_rankingScore", strconv.AppendFloat(nil, h.Score, 'g', -1, 64))
 	}
 	if h.Details != nil {
-		doc = withMember(doc, "_rankingScoreDetails", h.Details)
+		add("_rankingScoreDetails", h.Details)
 	}
-	return doc
-}
-
-// withMember adds a member to a document, which is an object. Neither name nor
-// value is looked into.
-func withMember(doc json.RawMessage, name string, value []byte) json.RawMessage {
-	last := len(doc) - 1
-	for doc[last] != '}' {
-		last--
-	}
-	out := append(make([]byte, 0, len(doc)+len(name)+len(value)+4), doc[:last]...)
-	for i := last - 1; ; i-- {
-		if c := out[i]; c == '{' {
-			break // an empty object
-		} else if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			out = append(out, ',')
-			break
-		}
-	}
-	out = append(append(append(append(out, '"'), name...), `":`...), value...)
-	return append(out, '}')
+	return out
 }

@@ -45,13 +45,13 @@ var SimilarParameters = []string{
 }
 
 type similarBody struct {
-	Hits               []json.RawMessage `json:"hits"`
-	ID                 string            `json:"id"`
-	ProcessingTimeMS   int64             `json:"processingTimeMs"`
-	Limit              int               `json:"limit"`
-	Offset             int               `json:"offset"`
-	EstimatedTotalHits int               `json:"estimatedTotalHits"`
-	Performance        performance       `json:"performanceDetails,omitzero"`
+	Hits               *struct{}   `json:"hits"` // written apart
+	ID                 string      `json:"id"`
+	ProcessingTimeMS   int64       `json:"processingTimeMs"`
+	Limit              int         `json:"limit"`
+	Offset             int         `json:"offset"`
+	EstimatedTotalHits int         `json:"estimatedTotalHits"`
+	Performance        performance `json:"performanceDetails,omitzero"`
 }
 
 // Similar answers POST /indexes/:uid/similar.
@@ -108,6 +108,8 @@ func (s *Server) findSimilar(r *request.Call, scores, performance bool, q search
 	if q.ID == "" {
 		return noSimilarID()
 	}
+	answer := r.NewDocuments(`{"hits":[`)
+	q.Show = showIn(answer, scores)
 	res, err := s.Search.Similar(r.Base, r.Caller, uid, q)
 	if err != nil {
 		return err
@@ -122,9 +124,8 @@ func (s *Server) findSimilar(r *request.Call, scores, performance bool, q search
 			b.Performance = append(b.Performance, step)
 		}
 	}
-	hits := make([]json.RawMessage, len(res.Hits))
-	for i := range res.Hits {
-		hits[i] = newHit(&res.Hits[i], &search.Query{ShowRankingScore: scores})
+	if err := answer.CloseList(b); err != nil {
+		return err
 	}
-	return r.WithDocuments(hits, b)
+	return answer.End()
 }

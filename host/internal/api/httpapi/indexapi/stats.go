@@ -29,21 +29,32 @@ func newIndexStats(st *search.Stats) indexStatsBody {
 type statsBody struct {
 	DatabaseSize     *int64                    `json:"databaseSize,omitempty"`
 	UsedDatabaseSize *int64                    `json:"usedDatabaseSize,omitempty"`
-	VectorMemory     int64                     `json:"vectorMemory"` // and at most:
+	VectorMemory     *int64                    `json:"vectorMemory,omitempty"` // and at most:
 	MaxVectorMemory  int64                     `json:"maxVectorMemory"`
 	LastUpdate       *time.Time                `json:"lastUpdate"` // of any index; null without one
 	Indexes          map[string]indexStatsBody `json:"indexes"`
 }
 
-// Stats answers GET /stats, for the indexes that the caller may use.
+// Stats answers GET /stats, for the indexes that the caller may use: to a key that is bound to
+// some, sizes are those of these indexes.
 func (s *Server) Stats(r *request.Call) error {
 	b := statsBody{Indexes: make(map[string]indexStatsBody)}
+	var size, used, vectors int64
+	vectors, b.MaxVectorMemory = s.Search.VectorMemory()
+	bound := r.Caller.Bound()
+	if !bound {
+		b.VectorMemory = &vectors
+	}
 	if s.DatabaseSize != nil {
-		size, used := s.DatabaseSize()
+		if !bound {
+			size, used = s.DatabaseSize()
+		}
 		b.DatabaseSize, b.UsedDatabaseSize = &size, &used
 	}
-	b.VectorMemory, b.MaxVectorMemory = s.Search.VectorMemory()
 	for _, st := range s.Search.AllStats(r.Caller) {
+		if bound {
+			size, used = size+st.FolderBytes+st.DocumentBytes, used+st.UsedBytes+st.DocumentBytes
+		}
 		b.Indexes[st.UID] = newIndexStats(&st)
 		if b.LastUpdate == nil || st.UpdatedAt.After(*b.LastUpdate) {
 			b.LastUpdate = new(st.UpdatedAt)

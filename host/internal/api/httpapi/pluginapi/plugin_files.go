@@ -44,7 +44,7 @@ func (s *Server) withFile(r *request.Call, use func(Installer, *deploy.Fetched) 
 	}
 	defer slot.Leave()
 	return r.SpoolForm(slot, func(form *multipart.Reader) error {
-		file, err := readForm(form)
+		file, err := readForm(r, form)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Server) withFile(r *request.Call, use func(Installer, *deploy.Fetched) 
 }
 
 // readForm reads the parts of form that are known.
-func readForm(form *multipart.Reader) (*sent, error) {
+func readForm(r *request.Call, form *multipart.Reader) (*sent, error) {
 	var file sent
 	for {
 		part, err := form.NextPart()
@@ -79,7 +79,7 @@ func readForm(form *multipart.Reader) (*sent, error) {
 		if *into != nil {
 			return nil, apierr.Newf(apierr.BadRequest, "The form has the part `%s` twice: send one plugin at a time.", part.FormName())
 		}
-		if *into, err = io.ReadAll(io.LimitReader(part, int64(most)+1)); err != nil {
+		if *into, err = io.ReadAll(r.Lent(io.LimitReader(part, int64(most)+1))); err != nil {
 			return nil, request.FormError(err)
 		}
 		if len(*into) > most {

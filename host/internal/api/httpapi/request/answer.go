@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -68,43 +67,75 @@ func write(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WithDocuments answers 200 with v, whose first member is null and takes docs.
-func (r *Call) WithDocuments(docs []json.RawMessage, v any) error {
-	body, err := AppendDocuments(nil, docs, v)
-	if err != nil {
-		return err
-	}
-	return r.WithBody(body)
+// A Documents is an answer that documents are written into as they are found, packed at
+// once as the client takes it. Nothing is sent before End: an error until then is the answer
+// in its place.
+type Documents struct {
+	call *Call
+	out  *packed
+	some bool // documents of the list under way
 }
 
-// WithBody answers 200 with a body of JSON, which is the answer's then.
-func (r *Call) WithBody(body []byte) error {
-	r.Status(fiber.StatusOK).Set(fiber.HeaderContentType, contentType)
-	r.Response().SetBodyRaw(body)
+// NewDocuments begins an answer by text, whose last byte opens a list: `{"hits":[`.
+func (r *Call) NewDocuments(text string) *Documents {
+	d := &Documents{call: r, out: pack(r.Get(fiber.HeaderAcceptEncoding))}
+	d.out.writeText(text)
+	return d
+}
+
+// Add adds a document, an object, with further members. They are written as they are,
+// compact JSON: encoding/json would read each of them again.
+func (d *Documents) Add(doc []byte, more ...Member) {
+	if d.some {
+		d.out.writeText(",")
+	}
+	d.some = true
+	if len(more) == 0 {
+		d.out.write(doc)
+		return
+	}
+	end := bytes.LastIndexByte(doc, '}')
+	inner := bytes.TrimRight(doc[:end], " \n\t\r")
+	d.out.write(inner)
+	for i, m := range more {
+		if i > 0 || inner[len(inner)-1] != '{' {
+			d.out.writeText(",")
+		}
+		d.out.writeText(`"` + m.Name + `":`)
+		d.out.write(m.Value)
+	}
+	d.out.writeText("}")
+}
+
+// A Member is one of an object in JSON. Its name needs no escapes.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// CloseList ends the list of v, which is its first member that is null, and writes the
+// members behind it.
+func (d *Documents) CloseList(v any) error {
+	var rest bytes.Buffer
+	if err := write(&rest, v); err != nil {
+		return err
+	}
+	_, behind, _ := bytes.Cut(bytes.TrimSuffix(rest.Bytes(), []byte("\n")), []byte(":null"))
+	d.out.writeText("]")
+	d.out.write(behind)
+	d.some = false
 	return nil
 }
 
-// AppendDocuments appends v as JSON, whose first member is null and takes docs. They are
-// written as they are, compact JSON: encoding/json would read each of them again.
-// Each is let go once it is written.
-func AppendDocuments(dst []byte, docs []json.RawMessage, v any) ([]byte, error) {
-	var rest bytes.Buffer
-	if err := write(&rest, v); err != nil {
-		return nil, err
-	}
-	size := rest.Len()
-	for _, d := range docs {
-		size += len(d) + 1
-	}
-	before, behind, _ := bytes.Cut(rest.Bytes(), []byte(":null"))
-	body := append(append(slices.Grow(dst, size), before...), ":["...)
-	for i, d := range docs {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body, docs[i] = append(body, d...), nil
-	}
-	return append(append(body, ']'), behind...), nil
+// Continue writes text between two lists, as NewDocuments does.
+func (d *Documents) Continue(text string) { d.out.writeText(text) }
+
+// End answers 200.
+func (d *Documents) End() error {
+	d.out.writeText("\n")
+	d.call.Status(fiber.StatusOK).Set(fiber.HeaderContentType, contentType)
+	d.out.send(d.call.Ctx)
+	return nil
 }
 
 // Answer answers with v as JSON.

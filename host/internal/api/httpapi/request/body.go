@@ -56,7 +56,7 @@ func (r *Call) readRaw() error {
 		return err
 	}
 	defer body.Close()
-	whole := &lent{body, r.Loan}
+	whole := r.Lent(body)
 	if n := r.Request().Header.ContentLength(); n < 0 || n > smallBody {
 		var b bytes.Buffer
 		b.Grow(min(max(n, 512), bodyPart)) // what the client says is not there yet
@@ -73,6 +73,9 @@ func (r *Call) readRaw() error {
 	}
 	return err
 }
+
+// Lent returns a reader of what is kept of the body, for which memory is lent.
+func (r *Call) Lent(body io.Reader) io.Reader { return &lent{body, r.Loan} }
 
 // lent takes what is read of a body that is kept.
 type lent struct {

@@ -1,39 +1,54 @@
 package request
 
 import (
+	"bytes"
+	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+	"github.com/molecule-man/go-brrr"
 )
 
 // An encoding is a way to compress an answer.
 type encoding struct {
-	name     string
-	compress func(src []byte) []byte
+	name    string
+	packers *sync.Pool // of packer
+}
+
+// A packer writes what it is given compressed, and may be used again.
+type packer interface {
+	io.WriteCloser
+	Reset(into io.Writer)
+}
+
+func packers[P packer](make func() (P, error)) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		p, err := make()
+		if err != nil {
+			panic("request: make a packer: " + err.Error()) // its level is one of its own
+		}
+		return packer(p)
+	}}
 }
 
 // encodings lists those offered: of several that a client likes as well, the
-// first is taken. All are the quickest of their kind, with encoders that fasthttp
-// keeps.
+// first is taken. All are the quickest of their kind.
 var encodings = []encoding{
-	{"gzip", func(src []byte) []byte {
-		return fasthttp.AppendGzipBytesLevel(nil, src, fasthttp.CompressBestSpeed)
-	}},
-	{"br", func(src []byte) []byte {
-		return fasthttp.AppendBrotliBytesLevel(nil, src, fasthttp.CompressBrotliBestSpeed)
-	}},
-	{"deflate", func(src []byte) []byte {
-		return fasthttp.AppendDeflateBytesLevel(nil, src, fasthttp.CompressBestSpeed)
-	}},
-	{"zstd", func(src []byte) []byte {
-		return fasthttp.AppendZstdBytesLevel(nil, src, fasthttp.CompressZstdBestSpeed)
-	}},
+	{"gzip", packers(func() (*gzip.Writer, error) { return gzip.NewWriterLevel(nil, gzip.BestSpeed) })},
+	{"br", packers(func() (*brrr.Writer, error) { return brrr.NewWriter(nil, brrr.BestSpeed) })},
+	{"deflate", packers(func() (*zlib.Writer, error) { return zlib.NewWriterLevel(nil, zlib.BestSpeed) })},
+	{"zstd", packers(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	})},
 }
 
-// Compress compresses the answer as `Accept-Encoding` says. Short ones too: some
-// clients unpack every answer once they asked for it.
+// Compress compresses the answer as `Accept-Encoding` says, where it is not yet. Short ones
+// too: some clients unpack every answer once they asked for it.
 func Compress(c *fiber.Ctx) {
 	res := c.Response()
 	if res.IsBodyStream() || len(res.Body()) == 0 || len(res.Header.ContentEncoding()) > 0 {
@@ -42,13 +57,48 @@ func Compress(c *fiber.Ctx) {
 	if t := string(res.Header.ContentType()); !strings.HasPrefix(t, "application/") && !strings.HasPrefix(t, "text/") {
 		return // images and fonts are compressed already
 	}
-	e := acceptedEncoding(c.Get(fiber.HeaderAcceptEncoding))
-	if e == nil {
-		return
+	if p := pack(c.Get(fiber.HeaderAcceptEncoding)); p.encoding != nil {
+		p.write(res.Body())
+		p.send(c)
 	}
-	res.SetBodyRaw(e.compress(res.Body()))
-	res.Header.SetContentEncoding(e.name)
-	c.Vary(fiber.HeaderAcceptEncoding)
+}
+
+// A packed is an answer that is compressed while it is written.
+type packed struct {
+	encoding *encoding // nil: none
+	packer   packer    // of encoding
+	body     bytes.Buffer
+}
+
+// pack begins an answer in the encoding that a header Accept-Encoding likes best.
+func pack(header string) *packed {
+	p := &packed{encoding: acceptedEncoding(header)}
+	if p.encoding != nil {
+		p.packer = p.encoding.packers.Get().(packer)
+		p.packer.Reset(&p.body)
+	}
+	return p
+}
+
+func (p *packed) write(b []byte) {
+	if p.packer == nil {
+		p.body.Write(b)
+	} else {
+		_, _ = p.packer.Write(b) // into memory
+	}
+}
+
+func (p *packed) writeText(s string) { p.write([]byte(s)) }
+
+// send gives c what was written as its answer. p is not to be used again.
+func (p *packed) send(c *fiber.Ctx) {
+	if p.packer != nil {
+		_ = p.packer.Close() // into memory
+		p.encoding.packers.Put(p.packer)
+		c.Response().Header.SetContentEncoding(p.encoding.name)
+		c.Vary(fiber.HeaderAcceptEncoding)
+	}
+	c.Response().SetBodyRaw(p.body.Bytes())
 }
 
 // acceptedEncoding returns the encoding that a header Accept-Encoding likes best;

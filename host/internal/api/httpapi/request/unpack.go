@@ -21,7 +21,7 @@ func unpack(r *Call, body io.Reader) (io.ReadCloser, error) {
 		return io.NopCloser(body), nil
 	}
 	in := bufio.NewReader(body) // of which zlib takes no byte more than it needs
-	p := &packed{limit: r.Limit, body: in, encoding: encoding}
+	p := &unpacked{limit: r.Limit, body: in, encoding: encoding}
 	var err error
 	switch encoding {
 	case "gzip":
@@ -39,8 +39,8 @@ func unpack(r *Call, body io.Reader) (io.ReadCloser, error) {
 	return p, nil
 }
 
-// A packed body reads as what it holds.
-type packed struct {
+// An unpacked body reads as what a packed one holds.
+type unpacked struct {
 	limit    BodyLimit
 	encoding string
 	body     io.Reader
@@ -49,7 +49,7 @@ type packed struct {
 }
 
 // Read implements [io.Reader].
-func (p *packed) Read(b []byte) (int, error) {
+func (p *unpacked) Read(b []byte) (int, error) {
 	n, err := p.plain.Read(b)
 	if p.read += int64(n); p.read > p.limit.Bytes {
 		return n, p.limit.exceeded()
@@ -70,7 +70,7 @@ func (p *packed) Read(b []byte) (int, error) {
 }
 
 // wrong is an error of unpacking as a client may see it.
-func (p *packed) wrong(err error) error {
+func (p *unpacked) wrong(err error) error {
 	if e, ok := errors.AsType[*apierr.Error](err); ok {
 		return e
 	}
@@ -78,4 +78,4 @@ func (p *packed) wrong(err error) error {
 }
 
 // Close implements [io.Closer].
-func (p *packed) Close() error { return p.plain.Close() }
+func (p *unpacked) Close() error { return p.plain.Close() }
