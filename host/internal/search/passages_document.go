@@ -77,6 +77,7 @@ func (r *documentReader) read(id string, body []byte) passage.Document {
 		}
 		return true
 	})
+	d.Headings = headings
 	for i, h := range headings {
 		if i > 0 || !strings.EqualFold(h, d.Title) {
 			d.Title += " > " + h

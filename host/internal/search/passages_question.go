@@ -29,10 +29,10 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 	scores := make([]float32, s.View.Size())
 	n := int(s.Universe.GetCardinality())
 	words, joined := questionWords(a, q)
-	stops := text.StopWords(words)
+	lang, stops := text.AskingWords(words)
 	var asked []string // the words of out.Terms
 	for _, w := range words {
-		forms, docs, err := s.spellings(&w, joined[w.Term])
+		forms, docs, err := s.spellings(&w, joined[w.Term], passage.StemmerOf(lang, w.Term))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,11 +61,13 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		}
 		var terms []passage.Term
 		for i, w := range asked {
-			if parts[w] {
+			if parts[w] && !out.Terms[i].Asks {
 				terms = append(terms, out.Terms[i])
 			}
 		}
-		out.Terms = append(out.Terms, passage.NewName(name, terms))
+		if len(terms) > 0 { // "a-t-il" names nothing
+			out.Terms = append(out.Terms, passage.NewName(name, terms))
+		}
 	})
 	return out, best(scores, maxCandidates), nil
 }
@@ -136,19 +138,19 @@ const (
 // spellings returns how a word of a question may be spelled in documents, with what each spelling counts
 // as, and the documents of the universe that have one. Spelling variants are looked for only where the
 // index lacks the word and its forms. joined are words that w is a part of.
-func (s *searcher) spellings(w *text.Word, joined []string) (map[string]float32, *roaring.Bitmap, error) {
+func (s *searcher) spellings(w *text.Word, joined []string, stem passage.Stemmer) (map[string]float32, *roaring.Bitmap, error) {
 	forms := map[string]float32{}
 	docs := roaring.New()
 	for _, f := range w.Spellings() {
 		for i := range s.View.Segs {
-			if err := s.addForms(&s.View.Segs[i], f, 1, forms, docs); err != nil {
+			if err := s.addForms(&s.View.Segs[i], f, 1, stem, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	for _, j := range joined {
 		for i := range s.View.Segs {
-			if err := s.addForms(&s.View.Segs[i], text.Form{Term: j, In: text.AllAlphabets}, joinedWord, forms, docs); err != nil {
+			if err := s.addForms(&s.View.Segs[i], text.Form{Term: j, In: text.AllAlphabets}, joinedWord, stem, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -164,7 +166,7 @@ const maxForms = 5000
 
 // addForms adds to forms and docs what a segment has of a word, which counts as said, and its forms, which
 // count less.
-func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, forms map[string]float32, docs *roaring.Bitmap) error {
+func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, stemmer passage.Stemmer, forms map[string]float32, docs *roaring.Bitmap) error {
 	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return err
@@ -181,7 +183,7 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 	if err := add(f.Term, counts); err != nil {
 		return err
 	}
-	stem := passage.Stem(f.Term)
+	stem := stemmer.Stem(f.Term)
 	if stem == "" {
 		return nil
 	}
@@ -195,7 +197,7 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 		if e == nil {
 			return nil
 		}
-		if e.Term == f.Term || passage.Stem(e.Term) != stem {
+		if e.Term == f.Term || stemmer.Stem(e.Term) != stem {
 			continue
 		}
 		if err := add(e.Term, counts*wordForm); err != nil {

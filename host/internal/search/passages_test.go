@@ -255,3 +255,44 @@ func TestPassagesOfPriceList(t *testing.T) {
 		}
 	}
 }
+
+// TestPassagesBehindLists: what only lists questions, or the headings of its page, does not come before what
+// answers.
+func TestPassagesBehindLists(t *testing.T) {
+	r := newRig(t)
+	page := func(path string, n int, heading, text string) string {
+		return docJSON(t, map[string]any{"id": fmt.Sprint(path, n), "path": path + ".md", "title": path, "headings": []string{heading}, "text": text, "n": n, "contentHash": "x"})
+	}
+	for _, d := range []string{
+		page("handbook", 0, "Questions", "- How many days of leave do I get?\n- What may I spend when travelling?\n- Who signs orders?"),
+		page("handbook", 1, "Leave", "Staff have 28 working days of leave. It is agreed two weeks ahead with the head of the department."),
+		page("machine", 0, "Contents", "- Making coffee\n- Descaling\n- Faults"),
+		page("machine", 1, "Making coffee", "Press one cup or two cups. Hold the button to choose the strength."),
+		page("machine", 2, "Descaling", "Put 100 ml of descaler into the tank. The coffee machine then runs for 25 minutes."),
+		page("machine", 3, "Faults", "A red lamp: the tank is empty."),
+		page("faq", 0, "FAQ", "Questions: How do I order? How do I pay? Who pays the shipping? Do I get leave?"),
+	} {
+		r.add("a", d)
+	}
+	for q, id := range map[string]string{"How many days of leave do I get?": "handbook1", "descaling and making coffee with the machine, what faults are there?": "machine2"} {
+		if found := r.chatFound("a", q); len(found.Hits) == 0 || found.Hits[0].ID != id {
+			t.Errorf("%q finds first %.200v, want %s", q, found.Hits, id)
+		}
+	}
+}
+
+// TestPassagesOfWordForms asks by other forms of words than documents have, in several languages.
+func TestPassagesOfWordForms(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docsJSON(1, 120, func(i int) string { return `"text":"Der Text le texte el texto number."` }))
+	r.add("a", `[{"id":200,"text":"Die Gebäudeversicherung und jede andere Versicherung hat der Eigentümer."},
+		{"id":201,"text":"Les grosses réparations sont à la charge du propriétaire."},
+		{"id":202,"text":"Los contratos se cancelan por carta."}]`)
+	for q, id := range map[string]string{
+		"Welche Versicherungen gibt es für das Haus?": "200", "Qui paie une réparation dans la maison ?": "201", "¿Cómo es el contrato de la casa?": "202",
+	} {
+		if found := r.chatFound("a", q); len(found.Hits) == 0 || found.Hits[0].ID != id {
+			t.Errorf("%q finds first %.200v, want %s", q, found.Hits, id)
+		}
+	}
+}

@@ -10,6 +10,7 @@ package passage
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,13 @@ type Document struct {
 	Place int
 	// Listing: it is a list of links or a table of contents, which names much and says little.
 	Listing bool
+	// Headings are those that the document names itself.
+	Headings []string
+}
+
+// page names the page of the document with that number.
+func (d *Document) page(n int) string {
+	return cmp.Or(d.Page, strconv.Itoa(n))
 }
 
 // A Passage is a piece of a document.
@@ -118,6 +126,16 @@ func (r *ranking) of(i int) []float32 { return r.counts[i*r.terms : (i+1)*r.term
 func (r *ranking) read(docs []Document, size int) {
 	s := newScanner(r.question)
 	name := make([]float32, r.terms)
+	pages := map[string]map[string]bool{} // the headings of each page, in lower case
+	for d := range docs {
+		for _, h := range docs[d].Headings {
+			page := docs[d].page(d)
+			if pages[page] == nil {
+				pages[page] = map[string]bool{}
+			}
+			pages[page][strings.ToLower(h)] = true
+		}
+	}
 	room := MaxText
 	for _, d := range readingOrder(docs) {
 		doc := &docs[d]
@@ -133,6 +151,15 @@ func (r *ranking) read(docs []Document, size int) {
 		parts := []Part{{Text: text}}
 		if !doc.Whole {
 			parts = Split(text, size)
+			own := map[string]bool{}
+			for _, p := range parts {
+				for _, h := range p.Headings {
+					own[strings.ToLower(h)] = true
+				}
+			}
+			if len(parts) > 1 {
+				pages[doc.page(d)] = own
+			}
 		}
 		for n, p := range parts {
 			r.counts = append(r.counts, name...)
@@ -140,7 +167,7 @@ func (r *ranking) read(docs []Document, size int) {
 			for _, h := range p.Headings {
 				s.count(counts, h)
 			}
-			length := s.count(counts, p.Text)
+			length := s.countText(counts, p.Text, pages[doc.page(d)])
 			r.total += length
 			r.lengths = append(r.lengths, length)
 			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text, Row: doc.Whole && doc.Page == ""})

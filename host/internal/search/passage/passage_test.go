@@ -266,18 +266,54 @@ func TestRankAllocates(t *testing.T) {
 }
 
 func TestStem(t *testing.T) {
-	for _, tt := range [][2]string{{"studies", "study"}, {"retries", "retry"}, {"connecting", "connection"}, {"running", "runs"}, {"настройки", "настройка"}} {
-		if a, b := Stem(tt[0]), Stem(tt[1]); a == "" || a != b {
-			t.Errorf("Stem(%s) = %q, Stem(%s) = %q, want the same", tt[0], a, tt[1], b)
+	for _, tt := range [][3]string{
+		{"", "studies", "study"},
+		{"en", "retries", "retry"},
+		{"", "connecting", "connection"},
+		{"en", "running", "runs"},
+		{"", "настройки", "настройка"},
+		{"de", "versicherungen", "versicherung"},
+		{"fr", "reparations", "reparation"},
+		{"es", "contratos", "contrato"},
+		{"it", "finestre", "finestra"},
+		{"pt", "janelas", "janela"},
+		{"nl", "boeken", "boek"},
+		{"sv", "bilarna", "bilar"},
+		{"tr", "kitaplar", "kitap"},
+		{"ru", "backups", "backup"},
+	} {
+		s := StemmerOf(tt[0], tt[1])
+		if a, b := s.Stem(tt[1]), s.Stem(tt[2]); a == "" || a != b {
+			t.Errorf("%s: Stem(%s) = %q, Stem(%s) = %q, want the same", tt[0], tt[1], a, tt[2], b)
 		}
-		prefix := StemPrefix(tt[0], Stem(tt[0]))
-		if prefix == "" || !strings.HasPrefix(tt[1], prefix) {
-			t.Errorf("StemPrefix(%s) = %q, want a beginning of %s", tt[0], prefix, tt[1])
+		prefix := StemPrefix(tt[1], s.Stem(tt[1]))
+		if prefix == "" || !strings.HasPrefix(tt[2], prefix) {
+			t.Errorf("StemPrefix(%s) = %q, want a beginning of %s", tt[1], prefix, tt[2])
 		}
 	}
-	for _, w := range []string{"go", "v2beta", "がき", "café"} {
-		if got := Stem(w); got != "" {
+	for _, w := range []string{"go", "v2beta", "がき"} {
+		if got := StemmerOf("de", w).Stem(w); got != "" {
 			t.Errorf("Stem(%s) = %q, want none", w, got)
+		}
+	}
+}
+
+func TestFindLists(t *testing.T) {
+	headings := map[string]bool{"making coffee": true, "cleaning": true, "faults": true}
+	for text, want := range map[string]string{
+		"- How many days?\n- Who signs?\n- What then?\n\nAn answer.":            "- How many days?\n- Who signs?\n- What then?",
+		"Questions: How do I pay? Who pays? When?\n":                            "Questions: How do I pay? Who pays? When?",
+		"- Making coffee\n- Cleaning\n- Faults\n\nPress one cup.":               "- Making coffee\n- Cleaning\n- Faults\n",
+		"What is the warranty? Two years. Who pays? You. And when? At once.":    "",
+		"How do I pay?\n\nBy card.\n\nHow do I order?\n\nBy phone.\n\nWhy? So.": "",
+		"Making coffee\nPress.\n\nCleaning\nRinse.\n\nFaults\nNone.":            "",
+	} {
+		got := ""
+		for _, l := range findLists(text, headings) {
+			got += text[l.from:l.to]
+		}
+		if got != want {
+			t.Errorf("lists of %q: %q, want %q", text, got, want)
 		}
 	}
 }
