@@ -94,7 +94,7 @@ var layout = []row{
 	{layerDomain, "~api/openai", "abi abi/response ~base/apierr ~base/apierr/chaterr ~base/rawjson ~chat", "github.com/google/uuid"},
 	{layerDomain, "~api/openai/responses", "", ""},
 	{layerDomain, "~base/feature", "~base/apierr", ""},
-	{layerDomain, "~chat", "abi abi/answer abi/manifest abi/pattern abi/response ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~chat/workspace", ""},
+	{layerDomain, "~chat", "abi abi/answer abi/manifest abi/pattern abi/response ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~chat/workspace ~search/text", ""},
 	{layerDomain, "~chat/chattest", "abi ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/apierr/searcherr ~base/outbound ~base/secret ~chat ~chat/workspace", ""},
 	{layerDomain, "~chat/jsonbody", "~base/apierr ~base/rawjson", ""},
 	{layerDomain, "~chat/workspace", "abi abi/manifest ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody", ""},

@@ -37,7 +37,7 @@ func TestQuickstart(t *testing.T) {
 	if a.status != http.StatusOK || a.frames < 3 || !a.done {
 		t.Fatalf("answer: status %d, %d frames, [DONE] %v; want 200, several, true; body %s", a.status, a.frames, a.done, a.raw)
 	}
-	for _, want := range []string{"passages answer best", "Inception", "Memento", "extract"} {
+	for _, want := range []string{"passages may answer", "Inception", "Memento", "extract"} {
 		if !strings.Contains(a.text, want) {
 			t.Errorf("answer has no %q: %s", want, a.text)
 		}
@@ -259,23 +259,15 @@ func TestQuickstartRefuses(t *testing.T) {
 	}
 }
 
-// checkCitations looks every [movies/ID] of text up in the sample.
+// checkCitations looks the title of each place that text cites, as in "— Memento [1]", up in the sample.
 func checkCitations(t *testing.T, text string) {
 	t.Helper()
-	var docs []struct{ ID json.Number }
-	if err := json.Unmarshal(quickstart.Movies, &docs); err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, d := range docs {
-		known[d.ID.String()] = true
-	}
-	cited := regexp.MustCompile(`\[movies/([^\]]+)\]`).FindAllStringSubmatch(text, -1)
+	cited := regexp.MustCompile(`— (.+) \[\d+\]`).FindAllStringSubmatch(text, -1)
 	if len(cited) == 0 {
 		t.Errorf("answer cites no document: %s", text)
 	}
 	for _, c := range cited {
-		if !known[c[1]] {
+		if title, _ := json.Marshal(c[1]); !strings.Contains(string(quickstart.Movies), string(title)) {
 			t.Errorf("answer cites %s, which is not in the data", c[0])
 		}
 	}

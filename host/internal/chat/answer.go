@@ -72,7 +72,7 @@ type Answer struct {
 	usage   bool // the client is told of it
 	options Options
 	counted []byte    // an object of what providers count beside tokens, of all rounds
-	found   []citable // by the searches so far, where citations are wanted
+	found   []citable // by the searches so far
 	said    []byte    // the text of all rounds, as far as it is needed
 	sent    int       // bytes of what the provider was asked, and of
 	heard   int       // what it answered

@@ -15,7 +15,8 @@ func (a *Answer) finish(clientCalls bool) error {
 	}
 	f := &Finish{Reason: reason}
 	if len(a.found) > 0 && len(a.said) > 0 {
-		f.Citations = cite(a.said, a.found)
+		question, _ := a.talk.questions()
+		f.Citations = cite(a.said, question, a.found)
 	}
 	switch {
 	case a.usage && a.outcome.HasUsage:

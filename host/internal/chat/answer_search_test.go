@@ -37,7 +37,7 @@ func TestSearchRound(t *testing.T) {
 	}
 	second := string(sent(t, f, 1)["messages"])
 	want := `,{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"movies\",\"q\":\"Alien\",\"filter\":\"\"}"}}]},` +
-		`{"role":"tool","tool_call_id":"c1","content":"{\"indexUid\":\"movies\",\"hits\":[{\"id\":\"1\",\"text\":\"Alien\"},{\"id\":\"2\",\"text\":\"Aliens \\\"2\\\"\"}]}"}]`
+		`{"role":"tool","tool_call_id":"c1","content":"{\"indexUid\":\"movies\",\"hits\":[{\"source\":1,\"id\":\"1\",\"text\":\"Alien\"},{\"source\":2,\"id\":\"2\",\"text\":\"Aliens \\\"2\\\"\"}]}"}]`
 	if !strings.HasSuffix(second, want) {
 		t.Errorf("messages of round 1 = %s\nwant them to end with %s", second, want)
 	}
@@ -65,7 +65,7 @@ func TestOneIndex(t *testing.T) {
 	if got := string(sent(t, f, 0)["tools"]); !strings.Contains(got, `"required":["q"]`) {
 		t.Errorf("tools = %s, want q alone required", got)
 	}
-	if got := string(sent(t, f, 1)["messages"]); !strings.Contains(got, `{\"indexUid\":\"movies\",\"hits\":[{\"id\":\"1\"`) {
+	if got := string(sent(t, f, 1)["messages"]); !strings.Contains(got, `{\"indexUid\":\"movies\",\"hits\":[{\"source\":1,\"id\":\"1\"`) {
 		t.Errorf("messages = %s, want the hits in movies", got)
 	}
 }

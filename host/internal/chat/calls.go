@@ -22,7 +22,7 @@ type result struct {
 	search  bool   // an index was searched
 	index   string // which
 	query   string
-	hits    []Hit
+	found   Found
 	failed  bool
 	empty   bool // nothing was found
 	took    time.Duration
@@ -51,7 +51,7 @@ func (a *Answer) answerCalls(calls []*call) error {
 			return err
 		}
 		a.count(r)
-		a.note(c, r)
+		a.note(&r)
 		message := toolMessage(c.id, r.content)
 		a.talk.add(message)
 		a.reportEnd(c, r, message)
@@ -74,15 +74,17 @@ func (a *Answer) announce(calls []*call) {
 	}
 }
 
-// note keeps what is cited of a search's result, and tells the sink of it.
-func (a *Answer) note(c *call, r result) {
+// note gives the hits of a search their numbers, tells the sink of them, and makes the texts of the result.
+func (a *Answer) note(r *result) {
 	if !r.search {
 		return
 	}
-	if a.options.Citations != "" {
-		a.found = addCitable(a.found, a.options.Citations, r.index, r.hits)
+	hits := r.found.Hits
+	a.found = addCitable(a.found, a.options.Base, r.index, hits)
+	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: hits})
+	if !r.failed {
+		r.content, r.sources = hitsContent(r.index, r.found), documents(r.found)
 	}
-	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.hits})
 }
 
 func (a *Answer) count(r result) {
@@ -165,7 +167,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	if err != nil {
 		r = searchFailure(err)
 	} else {
-		r = result{content: hitsContent(args.indexUID, found), sources: documents(found), search: true, empty: len(found.Hits) == 0, hits: found.Hits}
+		r = result{found: found, search: true, empty: len(found.Hits) == 0}
 	}
 	r.index, r.query, r.took = args.indexUID, args.q, a.deps.Now().Sub(began)
 	return r

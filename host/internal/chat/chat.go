@@ -129,4 +129,6 @@ type Hit struct {
 	Score float64
 	// Document holds the displayed attributes.
 	Document json.RawMessage
+	// Number is what an answer cites it by; 0: it is of no answer.
+	Number int
 }

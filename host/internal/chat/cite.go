@@ -1,111 +1,164 @@
 package chat
 
 import (
-	"cmp"
-	"encoding/json"
-	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/parley-search/parley/host/internal/base/rawjson"
-	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-const (
-	maxCitedDocuments = 20  // where the text names none
-	maxCitations      = 100 // of marks in the text
-)
+const maxCitations = 100 // of marks in the text
 
-// A citable is a document that a search gave the model, or a place in it that
-// has a link of its own.
-type citable struct{ index, id, title, url string }
+// A citable is a place that a search gave the model. Its number is its place in the list, from 1.
+type citable struct{ index, id, name, url, path, text string }
 
-// mark is how a text names a document: [INDEX/ID], or a link [TITLE](URL).
-var mark = regexp.MustCompile(`\[([^\[\]\n]*)\](?:\(([^()\s]+)\))?`)
-
-// called reports whether a mark with this text and link names c.
-func (c *citable) called(text, link string) bool {
-	if link != "" {
-		return c.url == link
-	}
-	return c.index+"/"+c.id == text
-}
-
-// addCitable notes the documents of a search, each place once. base is where
+// addCitable notes the hits of a search of an index, each place once, and gives each its number. base is where
 // documents without a link of their own are found.
 func addCitable(list []citable, base, index string, hits []Hit) []citable {
-	for _, h := range hits {
-		c := citable{index: index, id: h.ID, title: h.Name(), url: h.Link(base, index)}
-		if !slices.Contains(list, c) {
-			list = append(list, c)
+	for i := range hits {
+		h := &hits[i]
+		c := citable{index: index, id: h.ID, name: h.Name(), url: h.Link(base, index), text: h.Text}
+		if f, ok := h.file(); ok {
+			c.path = f.Path
 		}
+		at := slices.IndexFunc(list, func(o citable) bool { return o.index == c.index && o.id == c.id && o.name == c.name && o.url == c.url })
+		switch {
+		case at < 0:
+			at = len(list)
+			list = append(list, c)
+		case list[at].text != c.text:
+			list[at].text += "\n" + c.text
+		}
+		h.Number = at + 1
 	}
 	return list
 }
 
-// Name is what people call the document: a title of its own, or its id.
-func (h *Hit) Name() string { return cmp.Or(titleOf(h.Document), h.Title, h.ID) }
+var (
+	// mark is how a text may name a place: [2], 【2】, [INDEX/ID], [NAME], or a link [NAME](URL).
+	mark = regexp.MustCompile(`\[([^\[\]\n]{1,300})\](?:\(([^()\s]+)\))?|【([^】\n]{1,40})】`)
+	// numbered is a mark's text of one number or more: "2", "1, 3", "source 2", "2†source".
+	numbered = regexp.MustCompile(`(?i)^\^?(?:(?:sources?|documents?|docs?|passages?|hits?|refs?)\s*[:#]?\s*)?(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)(?:†.*)?$`)
+	number   = regexp.MustCompile(`\d+`)
+	// code is what of a text names nothing, whatever brackets it has.
+	code = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
+)
 
-// Link is where the document, of an index, is found: a link of its own, or its
-// place below base, the URL of this host.
-func (h *Hit) Link(base, index string) string {
-	return cmp.Or(h.URL, linkOf(h.Document), base+"/indexes/"+index+"/documents/"+url.PathEscape(h.ID))
-}
-
-// titleOf returns a document's title, empty where it has none.
-func titleOf(document []byte) string {
-	return firstText(document, func(string) bool { return true }, "title", "name", "heading", "label")
-}
-
-// linkOf returns a document's own link, empty where it has none.
-func linkOf(document []byte) string {
-	return firstText(document, func(text string) bool {
-		u, err := url.Parse(text)
-		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-	}, "url", "link", "href")
-}
-
-// firstText returns the first of the fields called names that is a text and good.
-func firstText(document []byte, good func(string) bool, names ...string) string {
-	values := make([]json.RawMessage, len(names))
-	if !jsonbody.Pick(document, values, names...) {
-		return ""
-	}
-	for _, v := range values {
-		if text, ok := rawjson.String(v); ok && text != "" && good(text) {
-			return text
+// named returns the places that a mark names.
+func named(found []citable, words, link string) (at []int) {
+	if link == "" {
+		if m := numbered.FindStringSubmatch(strings.TrimSpace(words)); m != nil {
+			for _, n := range number.FindAllString(m[1], -1) {
+				if i, err := strconv.Atoi(n); err == nil && i >= 1 && i <= len(found) && !slices.Contains(at, i-1) {
+					at = append(at, i-1)
+				}
+			}
+			return at
 		}
 	}
-	return ""
+	i := slices.IndexFunc(found, func(c citable) bool {
+		if link != "" {
+			return c.url == link
+		}
+		return words == c.index+"/"+c.id || words == c.id || words == c.name || words == c.path && words != ""
+	})
+	if i < 0 {
+		return nil
+	}
+	return []int{i}
 }
 
-// cite returns the documents that text names by their marks, or else all that were
-// found, for the whole of it.
-func cite(text []byte, found []citable) (citations []Citation) {
+// cite returns the places that an answer to question names by its marks, or else those that have the words
+// that it uses, for the whole of it. An answer that uses none has none.
+func cite(said []byte, question string, found []citable) (citations []Citation) {
 	at, points := 0, 0 // so many bytes are so many code points
-	for _, m := range mark.FindAllSubmatchIndex(text, -1) {
-		name, link := string(text[m[2]:m[3]]), ""
-		if m[4] >= 0 {
-			link = string(text[m[4]:m[5]])
-		}
-		i := slices.IndexFunc(found, func(c citable) bool { return c.called(name, link) })
-		if i < 0 || len(citations) == maxCitations {
+	codes := code.FindAllIndex(said, -1)
+	for _, m := range mark.FindAllSubmatchIndex(said, -1) {
+		if slices.ContainsFunc(codes, func(c []int) bool { return c[0] <= m[0] && m[0] < c[1] }) {
 			continue
 		}
-		points += utf8.RuneCount(text[at:m[0]])
-		at = m[0]
-		citations = append(citations, Citation{found[i].url, found[i].title, points, points + utf8.RuneCount(text[m[0]:m[1]])})
+		part := func(i int) string {
+			if m[2*i] < 0 {
+				return ""
+			}
+			return string(said[m[2*i]:m[2*i+1]])
+		}
+		for _, i := range named(found, part(1)+part(3), part(2)) {
+			if len(citations) == maxCitations {
+				return citations
+			}
+			points += utf8.RuneCount(said[at:m[0]])
+			at = m[0]
+			citations = append(citations, Citation{URL: found[i].url, Title: found[i].name, Number: i + 1, From: points, To: points + utf8.RuneCount(said[m[0]:m[1]])})
+		}
 	}
 	if len(citations) > 0 {
 		return citations
 	}
-	whole := utf8.RuneCount(text)
-	for i := range found {
-		c := &found[i]
-		if len(citations) < maxCitedDocuments && !slices.ContainsFunc(found[:i], func(o citable) bool { return o.index == c.index && o.id == c.id }) {
-			citations = append(citations, Citation{c.url, c.title, 0, whole})
-		}
+	whole := utf8.RuneCount(said)
+	for _, i := range rests(string(said), question, found) {
+		citations = append(citations, Citation{URL: found[i].url, Title: found[i].name, Number: i + 1, ByWords: true, To: whole})
 	}
 	return citations
+}
+
+const (
+	restsOn   = 0.3 // of an answer's words that a place has at least that it rests on
+	moreWords = 2   // that a further place has and those before it lack
+	mostRests = 4   // places
+)
+
+// rests returns the places whose words an answer uses, those with most of them first. Words of the question
+// count for nothing: an answer that says that nothing was found has them, too.
+func rests(said, question string, found []citable) (places []int) {
+	asked := tellingWords(question)
+	words := tellingWords(said)
+	for w := range asked {
+		delete(words, w)
+	}
+	n, seen := len(words), map[string]bool{}
+	has := make([]map[string]bool, len(found))
+	for i := range found {
+		has[i] = tellingWords(found[i].name + " " + found[i].text)
+	}
+	for len(places) < mostRests {
+		best, most := -1, 0
+		for i := range found {
+			k := 0
+			for w := range words {
+				if has[i][w] && !seen[w] {
+					k++
+				}
+			}
+			if k > most {
+				best, most = i, k
+			}
+		}
+		if best < 0 || len(places) == 0 && float64(most) < restsOn*float64(n) || len(places) > 0 && (most < moreWords || float64(most) < restsOn*float64(n)/2) {
+			return places
+		}
+		places = append(places, best)
+		for w := range words {
+			seen[w] = seen[w] || has[best][w]
+		}
+	}
+	return places
+}
+
+// tellingWords are the words of a text but for those that only ask and those of one or two Latin letters.
+func tellingWords(s string) map[string]bool {
+	list := text.SplitWords(s)
+	_, asking := text.AskingWords(list)
+	words := map[string]bool{}
+	for _, w := range list {
+		short := len(w.Term) < 3 && w.Term[0] < utf8.RuneSelf && !unicode.IsDigit(rune(w.Term[0]))
+		if !asking[w.Term] && !short {
+			words[w.Term] = true
+		}
+	}
+	return words
 }

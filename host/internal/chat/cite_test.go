@@ -7,36 +7,92 @@ import (
 	"testing"
 )
 
+// fileHit is a passage of an imported file.
+func fileHit(id, path string, n, page int, text string, headings ...string) Hit {
+	doc, _ := json.Marshal(map[string]any{"id": id, "group": "my files", "path": path, "title": "Page", "n": n, "page": page, "headings": headings, "text": text, "contentHash": "x"})
+	return Hit{ID: id, Title: "Page > " + id, Text: text, Document: doc}
+}
+
+func TestHitName(t *testing.T) {
+	for _, tt := range []struct {
+		hit        Hit
+		name, link string
+	}{
+		{fileHit("a1-b2", "Employee handbook.docx", 4, 0, "Trains are second class.", "Expenses"), "Employee handbook.docx › Expenses", "/files/Employee%20handbook.docx?source=my+files#p4"},
+		{fileHit("a1-b3", "a/invoice 4711.pdf", 1, 2, "Total", "Sum"), "a/invoice 4711.pdf, page 2", "/files/a/invoice%204711.pdf?source=my+files#p1"},
+		{fileHit("a1-b4", "notes.txt", 0, 0, "Milk"), "notes.txt", "/files/notes.txt?source=my+files#p0"},
+		// A section that joined another one is in its text, and not where it begins.
+		{fileHit("a1-b5", "h.md", 1, 0, "Call us.\n\nNotice\nThree months.\n\nPay > When\nMonthly.", "Staff", "Illness", "Notice", "Pay", "When"), "h.md › Illness", "/files/h.md?source=my+files#p1"},
+		{Hit{ID: "4", Title: "Guide > Tea", URL: "https://a.example/4#tea"}, "Guide › Tea", "https://a.example/4#tea"},
+		{Hit{ID: "5", Document: json.RawMessage(`{"id":5,"name":"Second","title":"Alien"}`)}, "Alien", "/documents/5"},
+		{Hit{ID: "6", Document: json.RawMessage(`{"id":"6","url":"javascript:x","link":"https://a.example/2","title":7,"label":"Two"}`)}, "Two", "https://a.example/2"},
+		{Hit{ID: "7", Document: json.RawMessage(`{"id":"7","n":1,"city":"Rome"}`)}, "Rome", "/documents/7"},
+		{Hit{ID: "8", Document: json.RawMessage(`{"contentHash":"x","path":3}`)}, "x", "/documents/8"},
+		{Hit{ID: "9", Document: json.RawMessage(`{}`)}, "9", "/documents/9"},
+	} {
+		link := tt.link
+		if link[0] == '/' {
+			link = "http://h/indexes/m" + link
+		}
+		if name, got := tt.hit.Name(), tt.hit.Link("http://h", "m"); name != tt.name || got != link {
+			t.Errorf("%.200s: named %q at %q, want %q at %q", tt.hit.Document, name, got, tt.name, link)
+		}
+	}
+}
+
 func TestCitations(t *testing.T) {
-	hit := func(id, document string) Hit { return Hit{ID: id, Document: json.RawMessage(document)} }
-	found := addCitable(nil, "http://h", "m", []Hit{
-		hit("1", `{"id":1,"name":"Second","title":"Alien"}`), hit("2", `{"url":"javascript:x","link":"https://a.example/2","title":7,"label":"Two"}`),
-		hit("3", `{}`), hit("1", `{"id":1,"name":"Second","title":"Alien"}`),
-		{ID: "4", Title: "Page > Part", URL: "https://a.example/4#part"},
-		{ID: "4", Title: "Page > End", URL: "https://a.example/4#end"},
-	})
-	citation := func(url, title string, from, to int) Citation { return Citation{url, title, from, to} }
-	const doc = "http://h/indexes/m/documents/"
+	hits := []Hit{
+		fileHit("x1", "handbook.md", 3, 0, "Full-time staff have 28 working days of annual leave. Unused days lapse on 31 March.", "Leave"),
+		fileHit("x2", "minutes.md", 0, 0, "Ingrid takes care of the trade fair in Basel."),
+		{ID: "4", Title: "Page > End", URL: "https://a.example/4#end", Text: "The end of the page."},
+	}
+	again := slices.Clone(hits[1:2])
+	found := addCitable(nil, "http://h", "m", hits)
+	found = addCitable(found, "http://h", "m", again)
+	if len(found) != 3 || hits[2].Number != 3 || again[0].Number != 2 {
+		t.Fatalf("%d places, numbers %d and %d; want 3, 3 and 2", len(found), hits[2].Number, again[0].Number)
+	}
+	at := func(number, from, to int) Citation {
+		c := found[number-1]
+		return Citation{URL: c.url, Title: c.name, Number: number, From: from, To: to}
+	}
+	byWords := func(number, to int) Citation {
+		c := at(number, 0, to)
+		c.ByWords = true
+		return c
+	}
+	const question = "How many days of leave do staff get, and who goes to Basel?"
 	tests := []struct {
 		text string
 		want []Citation
 	}{
-		{"Ünder [m/1] and [m/3], [m/9], [x/1].", []Citation{citation(doc+"1", "Alien", 6, 11), citation(doc+"3", "3", 16, 21)}},
-		{"See [the end](https://a.example/4#end).", []Citation{citation("https://a.example/4#end", "Page > End", 4, 38)}},
-		{"é no mark", []Citation{
-			citation(doc+"1", "Alien", 0, 9), citation("https://a.example/2", "Two", 0, 9), citation(doc+"3", "3", 0, 9), citation("https://a.example/4#part", "Page > Part", 0, 9),
-		}},
+		{"Ünder [1] and [3], [9].", []Citation{at(1, 6, 9), at(3, 14, 17)}},
+		{"Both [1, 2].", []Citation{at(1, 5, 11), at(2, 5, 11)}},
+		{"Forms [source 2] 【3†source】[^1].", []Citation{at(2, 6, 16), at(3, 17, 27), at(1, 27, 31)}},
+		{"By name [m/x1], [handbook.md › Leave], [minutes.md].", []Citation{at(1, 8, 14), at(1, 16, 37), at(2, 39, 51)}},
+		{"See [the end](https://a.example/4#end).", []Citation{at(3, 4, 38)}},
+		{"Read `a[1]` and\n```\nb[2]\n``` and [3].", []Citation{at(3, 33, 36)}},
+		// Nothing is named: what the words are of.
+		{"You get 28 working days, and unused ones lapse in March.", []Citation{byWords(1, 56)}},
+		{"Ingrid does.", []Citation{byWords(2, 12)}},
+		// It names nothing and uses nothing, though it repeats the question.
+		{"The documents do not say how many days of leave staff get.", nil},
+		{"I cannot answer that.", nil},
+		{"No idea [7].", nil},
 	}
 	for _, tt := range tests {
-		if got := cite([]byte(tt.text), found); !slices.Equal(got, tt.want) {
+		if got := cite([]byte(tt.text), question, found); !slices.Equal(got, tt.want) {
 			t.Errorf("citations of %q = %v\nwant %v", tt.text, got, tt.want)
 		}
 	}
-	many := addCitable(nil, "", "m", nil)
-	for i := range 50 {
-		many = addCitable(many, "", "m", []Hit{hit(fmt.Sprint(i), "{}")})
+	if got := cite([]byte("Leave [1] of [2]"), "", nil); got != nil {
+		t.Errorf("nothing found, and cited: %v", got)
 	}
-	if n := len(cite([]byte("x"), many)); n != maxCitedDocuments {
-		t.Errorf("%d documents cited of a text that names none, want %d", n, maxCitedDocuments)
+	var many []citable
+	for i := range 50 {
+		many = addCitable(many, "", "m", []Hit{{ID: fmt.Sprint(i), Text: fmt.Sprint("alpha beta gamma delta word", i)}})
+	}
+	if got := cite([]byte("alpha beta gamma delta word7"), "", many); len(got) != 1 || got[0].Number != 8 {
+		t.Errorf("fifty alike are cited as %v, want the eighth alone", got)
 	}
 }

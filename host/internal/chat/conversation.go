@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
@@ -67,6 +68,32 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, apar
 
 // add appends a message.
 func (c *conversation) add(message []byte) { c.messages = appendItem(c.messages, message) }
+
+// questions returns the texts of the last message of the user and of the one before it; empty where there is
+// none.
+func (c *conversation) questions() (last, before string) {
+	messages, _ := jsonbody.ArrayOf(slices.Concat([]byte{'['}, c.messages, []byte{']'}))
+	for _, m := range slices.Backward(messages) {
+		o, _ := jsonbody.ObjectOf(m)
+		if role, _ := rawjson.String(o["role"]); role != "user" {
+			continue
+		}
+		text, whole := rawjson.String(o["content"])
+		if !whole {
+			parts, _ := jsonbody.ArrayOf(o["content"])
+			for _, p := range parts {
+				o, _ := jsonbody.ObjectOf(p)
+				part, _ := rawjson.String(o["text"])
+				text += part
+			}
+		}
+		if last != "" {
+			return last, text
+		}
+		last = text
+	}
+	return last, ""
+}
 
 // appendItem appends an item of an array, which has none yet where b is empty.
 func appendItem(b, item []byte) []byte {

@@ -55,9 +55,10 @@ func hitsContent(indexUID string, found Found) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = rawjson.AppendString(append(b, `{"id":`...), h.ID)
+		b = strconv.AppendInt(append(b, `{"source":`...), int64(h.Number), 10)
+		b = rawjson.AppendString(append(b, `,"id":`...), h.ID)
 		if h.Title != "" {
-			b = rawjson.AppendString(append(b, `,"title":`...), h.Title)
+			b = rawjson.AppendString(append(b, `,"title":`...), h.Name())
 		}
 		if h.URL != "" {
 			b = rawjson.AppendString(append(b, `,"url":`...), h.URL)
@@ -117,7 +118,9 @@ func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
-		list = rawjson.AppendString(append(list, `{"title":`...), p.Title)
+		list = strconv.AppendInt(append(list, `{"source":`...), int64(p.Number), 10)
+		list = rawjson.AppendString(append(list, `,"name":`...), p.Name())
+		list = rawjson.AppendString(append(list, `,"title":`...), p.Title)
 		if p.URL != "" {
 			list = rawjson.AppendString(append(list, `,"url":`...), p.URL)
 		}

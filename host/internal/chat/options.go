@@ -23,10 +23,11 @@ type Options struct {
 	// MostHits bounds what one search gives the model, below what the index's own
 	// settings allow; 0: nothing else does.
 	MostHits int
-	// Citations, where not empty, is the base URL of this host: the answer names
-	// the documents it was made from, with links below it for those that have
-	// none of their own.
-	Citations string
+	// Base is the URL of this host, for links to documents that have none of their own.
+	Base string
+	// Cite says that the answer names the places it rests on, CiteReports that it does where the client
+	// asks for reports of what was found.
+	Cite, CiteReports bool
 	// Client is the address that the request came from, for limits of each client.
 	Client netip.Addr
 	// Said, where not nil, is what the client calls the message at an index: its

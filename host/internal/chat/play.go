@@ -146,9 +146,14 @@ func (a *Answer) callMembers(index int, members []byte) {
 	}
 }
 
+// cites reports whether the sink is told what the answer rests on.
+func (a *Answer) cites() bool {
+	return a.options.Cite || a.options.CiteReports && a.tools.reports.sources != ""
+}
+
 // remember keeps a piece of the answer's text where citations are looked for in it.
 func (a *Answer) remember(text []byte) {
-	if a.options.Citations != "" && len(a.said)+len(text) <= maxRoundText {
+	if a.cites() && len(a.said)+len(text) <= maxRoundText {
 		a.said = append(a.said, text...)
 	}
 }

@@ -85,7 +85,9 @@ type Finish struct {
 // A Citation is a document that an answer rests on.
 type Citation struct {
 	URL, Title string
-	From, To   int // of the text that names it, or of the whole text, in code points
+	Number     int  // of the hit, as in the text's [2]
+	ByWords    bool // the text does not name it, but uses its words
+	From, To   int  // of the text that names it, or of the whole text, in code points
 }
 
 // Discard is a [Sink] that takes no notice of anything: for others to embed.

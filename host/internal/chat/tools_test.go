@@ -246,8 +246,8 @@ func TestReportsPassages(t *testing.T) {
 	if err := json.Unmarshal([]byte(calls[0].Arguments), &got); err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"_passages":[{"title":"Guide > Tea","url":"https://example.org/guide#tea","text":"Steep it."},{"title":"Guide > Milk","text":"Pour it."}],"id":"guide","kind":"page"},` +
-		`{"_passages":[{"title":"Note","text":"Drink it."}],"id":"note","text":"Drink it."}]`
+	const want = `[{"_passages":[{"source":1,"name":"Guide › Tea","title":"Guide > Tea","url":"https://example.org/guide#tea","text":"Steep it."},{"source":3,"name":"Guide › Milk","title":"Guide > Milk","text":"Pour it."}],"id":"guide","kind":"page"},` +
+		`{"_passages":[{"source":2,"name":"Note","title":"Note","text":"Drink it."}],"id":"note","text":"Drink it."}]`
 	if string(got.Sources) != want {
 		t.Errorf("sources %.1000s\nwant %s", got.Sources, want)
 	}

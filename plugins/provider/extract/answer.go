@@ -13,7 +13,8 @@ const closing = "_(Quoted by extract, without a language model. The workspace's 
 const (
 	maxQuotes  = 3
 	maxQuote   = 600 // bytes of one
-	nearBest   = 0.8 // of what the best quote has of the question, that another one has at least
+	enough     = 0.8 // of the question's words, by worth: a quote that has them stands alone
+	nearBest   = 0.8 // of what the first quote has of the question, that another one has at least
 	maxFailure = 400 // bytes of what a search says of itself
 	// lowCoverage is the part of a question that an answer has at least. The host tells a model of the same
 	// bound.
@@ -27,9 +28,12 @@ func answerParagraphs(c conversation) []string {
 	case 0:
 		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+chooseKeywords(c.question, c.before)+"” and found nothing that answers this.")
 	case 1:
-		texts = append(texts, "This passage answers best:", quotes[0])
+		texts = append(texts, "This passage answers best:", quotes[0].format())
 	default:
-		texts = append(append(texts, "These "+strconv.Itoa(len(quotes))+" passages answer best:"), quotes...)
+		texts = append(texts, "These "+strconv.Itoa(len(quotes))+" passages may answer:")
+		for i := range quotes {
+			texts = append(texts, quotes[i].format())
+		}
 	}
 	for _, r := range c.results {
 		if r.failure != "" {
@@ -47,12 +51,29 @@ func endAnswer(c conversation, texts ...string) []string {
 	return append(texts, closing)
 }
 
-// citeHit names the place of a hit.
-func citeHit(index string, h hit) string {
-	if h.url != "" && h.title != "" {
-		return "[" + strings.NewReplacer("[", "(", "]", ")").Replace(h.title) + "](" + h.url + ")"
+// format writes a quote with its place below.
+func (q *quote) format() string {
+	return "> " + strings.ReplaceAll(q.text+"\n"+q.cite(), "\n", "\n> ")
+}
+
+// cite names the place of a quote: its title, with the heading that holds it, and the number that the host
+// cites it by.
+func (q *quote) cite() string {
+	name := strings.ReplaceAll(q.title, " > ", " › ")
+	if q.heading != "" && !strings.HasSuffix(name, q.heading) {
+		file, _, _ := strings.Cut(name, " › ")
+		name = file + " › " + q.heading
 	}
-	return "[" + index + "/" + h.id + "]"
+	name = strings.NewReplacer("[", "(", "]", ")").Replace(name)
+	switch {
+	case q.url != "" && name != "":
+		return "— [" + name + "](" + q.url + ")"
+	case q.number > 0:
+		return strings.TrimSpace("— "+name) + " [" + strconv.Itoa(q.number) + "]"
+	case name != "":
+		return "— " + name
+	}
+	return "[" + q.index + "/" + q.id + "]"
 }
 
 // searchedIndexes names the indexes that were searched.

@@ -33,6 +33,7 @@ type result struct {
 type hit struct {
 	id, text   string
 	title, url string // of a passage; may be empty
+	number     int    // that the host cites it by; 0: it gave none
 }
 
 // maxQuestion is the bytes of a question that are looked at.
@@ -110,6 +111,7 @@ func readResult(index, text string) result {
 	for it := v.Get("hits").Items(); it.Next(); {
 		id := it.Value.Get("id")
 		h := hit{id: id.String(), text: it.Value.Get("text").String(), title: it.Value.Get("title").String(), url: it.Value.Get("url").String()}
+		h.number, _ = strconv.Atoi(string(it.Value.Get("source")))
 		if id.Kind() == rawjson.Number {
 			h.id = string(id)
 		}

@@ -106,10 +106,26 @@ func TestSearches(t *testing.T) {
 func passages(coverage float64) string {
 	b, _ := json.Marshal(map[string]any{"indexUid": "docs", "coverage": coverage, "hits": []map[string]any{
 		{"id": "1", "title": "Guide > Part", "url": "https://example.org/g#part", "text": "Nolan once."},
-		{"id": "2", "title": "Films", "text": "Directed by Nolan."},
+		{"source": 2, "id": "2", "title": "films.pdf, page 2", "text": "Directed by Nolan."},
 		{"id": "3", "text": "Third."},
 		{"id": "4", "text": "Fourth."},
 	}})
+	return string(b)
+}
+
+// sections is a search's answer in which a passage has several short sections.
+const sections = `{"indexUid":"docs","coverage":0.9,"hits":[
+	{"source":1,"id":"1","title":"handbook.md › Illness","text":"Call the front desk before 9:30 if you are ill.\n\nNotice\nAfter probation the notice period is three months.\n\nSecondary jobs\nThey need the written consent of HR."},
+	{"source":2,"id":"2","title":"other.md","text":"Other things, period."}]}`
+
+// table is a search's answer with a long table.
+var table = oneHit("prices.md", "| part | price |\n|---|---|\n"+strings.Repeat("| P-0400 | 11.50 |\n", 60)+"| P-0421 | 12.50 |\n"+strings.Repeat("| P-0430 | 13.50 |\n", 60))
+
+// coded is a search's answer with code that is longer than a quote.
+var coded = oneHit("server.md", strings.Repeat("Some words of introduction. ", 30)+"\n\n```\n[server]\n"+strings.Repeat("key = value # a comment\n", 25)+"max_connections = 5\n```\n\nThe end.")
+
+func oneHit(title, text string) string {
+	b, _ := json.Marshal(map[string]any{"indexUid": "docs", "coverage": 0.9, "hits": []map[string]any{{"source": 1, "id": "1", "title": title, "text": text}}})
 	return string(b)
 }
 
@@ -170,8 +186,23 @@ func TestAnswer(t *testing.T) {
 		},
 		{
 			"passages in the host's order, those that are near the best", chat(question+","+found("c", "docs", passages(0.8)), searchTool("docs")),
-			[]string{"These 2 passages", "> Nolan once.\n> [Guide > Part](https://example.org/g#part)", "> **Films**\n> Directed by Nolan.\n> [docs/2]"},
-			[]string{"Third", "Fourth"},
+			[]string{"These 2 passages", "> Nolan once.\n> — [Guide › Part](https://example.org/g#part)", "> Directed by Nolan.\n> — films.pdf, page 2 [2]"},
+			[]string{"Third", "Fourth", "docs/"},
+		},
+		{
+			"the section that has the answer, below its heading", chat(`{"role":"user","content":"How long is the notice period?"},`+found("c", "docs", sections), searchTool("docs")),
+			[]string{"This passage answers best:", "> After probation the notice period is three months.\n> — handbook.md › Notice [1]"},
+			[]string{"front desk", "consent", "Other"},
+		},
+		{
+			"a row with the head of its table", chat(`{"role":"user","content":"What is the price of P-0421?"},`+found("c", "docs", table), searchTool("docs")),
+			[]string{"> | part | price |\n> |---|---|\n", "> | P-0421 | 12.50 |"},
+			[]string{"P-0400"},
+		},
+		{
+			"code as a whole", chat(`{"role":"user","content":"How do I set max_connections?"},`+found("c", "docs", coded), searchTool("docs")),
+			[]string{"```\n> [server]\n", "max_connections = 5", "```\n> — server.md [1]"},
+			nil,
 		},
 		{
 			"passages with little of the question", chat(question+","+found("c", "docs", passages(0.2)), searchTool("docs")),

@@ -5,38 +5,102 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// chooseQuotes returns the quotes that answer a question, best first, each with its place. A result whose hits
-// have little of the question gives none. Of the quotes behind the first, those are left out that have less of
-// the question: they are about something else.
-func chooseQuotes(c conversation) (quotes []string) {
+// A quote is what answers of a hit.
+type quote struct {
+	hit
+	index   string
+	heading string // of the section that it is of; empty: the hit names none
+	text    string
+	worth   float64 // what it has of the question's words
+}
+
+// chooseQuotes returns the quote that answers a question. Where it lacks much of the question, others of other
+// places that are about as good follow. A result whose hits have little of the question gives none.
+func chooseQuotes(c conversation) (quotes []quote) {
 	results := slices.DeleteFunc(slices.Clone(c.results), func(r result) bool { return r.coverage >= 0 && r.coverage < lowCoverage })
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.coverage, a.coverage) })
-	words := sortedTerms(writeQuery(c.question, c.before))
-	w := weighWords(words, results)
-	best := 0.0
+	w := weighWords(sortedTerms(writeQuery(c.question, c.before)), results)
+	whole := 0.0
+	for _, x := range w {
+		whole += x.worth
+	}
 	for _, r := range results {
 		for _, h := range inOrder(r, sortedTerms(chooseKeywords(c.question, c.before))) {
-			if len(quotes) == maxQuotes {
-				return quotes
-			}
-			text := bestStretch(h.text, w)
-			worth := worthOf(h.title+" "+text, w)
-			if text == "" || worth < nearBest*best {
+			q := quoteHit(r.index, h, w)
+			if q.text == "" || slices.ContainsFunc(quotes, func(o quote) bool { return !q.isOther(&o) }) {
 				continue
 			}
-			best = max(best, worth)
-			if h.title != "" && h.url == "" && h.title != text {
-				text = "**" + h.title + "**\n" + text
+			if len(quotes) > 0 && q.worth < nearBest*quotes[0].worth {
+				continue
 			}
-			quote := "> " + strings.ReplaceAll(text+"\n"+citeHit(r.index, h), "\n", "\n> ")
-			if !slices.Contains(quotes, quote) {
-				quotes = append(quotes, quote)
+			quotes = append(quotes, q)
+			if quotes[0].worth >= enough*whole || len(quotes) == maxQuotes {
+				return quotes
 			}
 		}
 	}
 	return quotes
+}
+
+// isOther reports whether a quote is of another place than the first one.
+func (q *quote) isOther(first *quote) bool {
+	return q.text != first.text && (q.id != first.id || q.title != first.title || q.heading != first.heading)
+}
+
+// quoteHit quotes the section of a hit that has most of the question.
+func quoteHit(index string, h hit, words []weighted) quote {
+	best := quote{hit: h, index: index, worth: -1}
+	for _, s := range cutSections(h.text) {
+		text := bestStretch(s.text, words)
+		if worth := worthOf(h.title+" "+s.heading+" "+text, words); text != "" && worth > best.worth {
+			best.heading, best.text, best.worth = s.heading, text, worth
+		}
+	}
+	return best
+}
+
+// A section is a part of a passage below one heading.
+type section struct{ heading, text string }
+
+// maxHeading bounds the words of a line that is a heading.
+const maxHeading = 9
+
+// cutSections cuts the text of a passage at the headings of short sections that joined it: lines behind a blank
+// one, with text right below.
+func cutSections(text string) (list []section) {
+	var s section
+	start, at := 0, 0
+	end := func() {
+		if s.text = strings.TrimSpace(text[start:at]); s.text != "" {
+			list = append(list, s)
+		}
+	}
+	for line := range strings.Lines(text) {
+		below := text[at+len(line):]
+		if strings.HasSuffix(text[:at], "\n\n") && isHeading(line) && below != "" && !strings.HasPrefix(below, "\n") {
+			end()
+			start, s.heading = at+len(line), strings.TrimSpace(line)
+			if i := strings.LastIndex(s.heading, " > "); i >= 0 {
+				s.heading = s.heading[i+len(" > "):]
+			}
+		}
+		at += len(line)
+	}
+	end()
+	return list
+}
+
+// isHeading reports whether a line reads as a heading: a few words that begin as one does, and no sentence, item
+// or code.
+func isHeading(line string) bool {
+	r, _ := utf8.DecodeRuneInString(line)
+	line = strings.TrimSpace(line)
+	return (unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)) &&
+		len(strings.Fields(line)) <= maxHeading && !strings.ContainsAny(line[len(line)-1:], ".:;,|`") && !strings.Contains(line, "  ")
 }
 
 // inOrder returns the hits of a result to quote, best first: in the host's order where it searched for
@@ -72,7 +136,11 @@ func weighWords(words []string, results []result) (list []weighted) {
 		}
 	}
 	for _, w := range words {
-		list = append(list, weighted{w, math.Log(1 + (float64(n-has[w])+0.5)/(float64(has[w])+0.5))})
+		x := weighted{w, math.Log(1 + (float64(n-has[w])+0.5)/(float64(has[w])+0.5))}
+		if strings.ContainsAny(w, "0123456789") { // who names a number asks about it
+			x.worth *= 2
+		}
+		list = append(list, x)
 	}
 	return list
 }
@@ -86,14 +154,14 @@ func worthOf(text string, words []weighted) (worth float64) {
 	return worth
 }
 
-// bestStretch returns the run of whole lines and sentences of text, of at most maxQuote bytes, that is worth
-// most, and the shortest such, with what follows and precedes as far as it has room.
+// bestStretch returns the run of units of text, of at most maxQuote bytes, that is worth most, and the shortest
+// such, with what follows and precedes as far as it has room. Rows of a table come with its head.
 func bestStretch(text string, words []weighted) string {
 	text = strings.TrimSpace(text)
 	if len(text) <= maxQuote {
 		return text
 	}
-	parts := splitSentences(text)
+	parts := splitUnits(text)
 	in := make([][]string, len(parts))
 	for i, p := range parts {
 		in[i] = sortedTerms(p)
@@ -117,16 +185,68 @@ func bestStretch(text string, words []weighted) string {
 			}
 		}
 	}
-	size := least
-	for to < len(parts) && size+len(parts[to]) <= maxQuote {
+	head := ""
+	if top := tableTop(parts, from); top >= 0 {
+		head = parts[top] + parts[top+1]
+	}
+	size := least + len(head)
+	for head == "" && to < len(parts) && size+len(parts[to]) <= maxQuote {
 		size += len(parts[to])
 		to++
 	}
-	for from > 0 && size+len(parts[from-1]) <= maxQuote {
+	for head == "" && from > 0 && size+len(parts[from-1]) <= maxQuote {
 		from--
 		size += len(parts[from])
 	}
-	return cutText(strings.TrimSpace(strings.Join(parts[from:to], "")), maxQuote)
+	quoted := strings.TrimSpace(head + strings.Join(parts[from:to], ""))
+	if len(quoted) <= maxUnit || to > from+1 {
+		return quoted
+	}
+	return cutText(quoted, maxUnit)
+}
+
+// maxUnit bounds a unit that is quoted whole though it is longer than a quote, as code is.
+const maxUnit = 1200
+
+// tableTop returns where the two rows are that are the head of the table in which the unit at is a row; -1 where
+// it is none, or of the head itself.
+func tableTop(parts []string, at int) int {
+	isRow := func(i int) bool { return strings.HasPrefix(parts[i], "|") }
+	top := at
+	for top > 0 && isRow(top) && isRow(top-1) {
+		top--
+	}
+	if !isRow(at) || at <= top+1 || strings.Trim(parts[top+1], "|-: \n") != "" {
+		return -1
+	}
+	return top
+}
+
+// splitUnits cuts a text into what is quoted whole: sentences, lines, and code between fences.
+func splitUnits(text string) (parts []string) {
+	rest := text
+	for rest != "" {
+		block := rest
+		if fence := "```"; strings.HasPrefix(rest, fence) {
+			if i := strings.Index(rest[len(fence):], "\n"+fence); i >= 0 {
+				at := len(fence) + i + 1 + len(fence)
+				if n := strings.IndexByte(rest[at:], '\n'); n >= 0 {
+					at += n + 1
+				} else {
+					at = len(rest)
+				}
+				parts, rest = append(parts, rest[:at]), rest[at:]
+				continue
+			}
+		}
+		if i := strings.Index(rest[1:], "\n```"); i >= 0 {
+			i++
+			block = rest[:i+1]
+		}
+		parts = append(parts, splitSentences(block)...)
+		rest = rest[len(block):]
+	}
+	return parts
 }
 
 // splitSentences cuts a text behind each line and each sentence.
@@ -156,7 +276,7 @@ func countShared(question, text []string) (n int) {
 			n += 2
 			continue
 		}
-		if len(q) <= 4 {
+		if len(q) <= 4 || strings.ContainsAny(q, "0123456789") { // P-0421 is no form of P-0400
 			continue
 		}
 		stem := q[:max(4, len(q)-2)]

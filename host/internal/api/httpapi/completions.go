@@ -33,7 +33,7 @@ func (s *Server) complete(r *call) error {
 	if err != nil {
 		return err
 	}
-	return s.streamAnswer(r, &question{workspace: uid, body: body, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
+	return s.streamAnswer(r, &question{workspace: uid, body: body, options: chat.Options{Base: s.publicURL(r), CiteReports: true}, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
 }
 
 // completeUI answers POST /chats/:uid/ui: what an interface of the AI SDK asks, with its

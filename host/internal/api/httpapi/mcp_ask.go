@@ -52,14 +52,11 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	if err != nil {
 		return nil, err
 	}
-	w := &askSink{progress: progress, base: k.base}
+	w := &askSink{progress: progress, base: k.base, found: map[int]mcp.Source{}}
 	o := chat.Options{
-		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true,
+		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true, Base: k.base, Cite: target.Citations,
 		Client:  k.address,
 		Limited: func(left limit.State) { k.left.Store(&left) },
-	}
-	if target.Citations {
-		o.Citations = k.base
 	}
 	message := map[string]any{"stream": true, "messages": []map[string]string{{"role": "user", "content": question}}}
 	if target.Model != "" {
@@ -93,7 +90,7 @@ type askSink struct {
 	base     string // URL of this host
 	text     []byte
 	pieces   int
-	found    []mcp.Source
+	found    map[int]mcp.Source // by number
 	cited    []mcp.Source
 	usage    mcp.Usage
 }
@@ -118,16 +115,15 @@ func (w *askSink) Searching(index, query string) {
 // Searched implements [chat.Sink].
 func (w *askSink) Searched(s *chat.Searched) {
 	for _, h := range s.Hits {
-		w.found = append(w.found, mcp.Source{ID: s.Index + "/" + h.ID, Title: h.Name(), URL: h.Link(w.base, s.Index)})
+		w.found[h.Number] = mcp.Source{ID: s.Index + "/" + h.ID, Title: h.Name(), URL: h.Link(w.base, s.Index)}
 	}
 }
 
 // Finish implements [chat.Sink].
 func (w *askSink) Finish(f *chat.Finish) {
 	for _, c := range f.Citations {
-		i := slices.IndexFunc(w.found, func(s mcp.Source) bool { return s.URL == c.URL && s.Title == c.Title })
-		if i >= 0 && !slices.Contains(w.cited, w.found[i]) {
-			w.cited = append(w.cited, w.found[i])
+		if s := w.found[c.Number]; !slices.Contains(w.cited, s) {
+			w.cited = append(w.cited, s)
 		}
 	}
 	if u := f.Usage; u != nil {

@@ -425,14 +425,14 @@ func asks(t *testing.T, w wish) *rig {
 func TestMCPAsk(t *testing.T) {
 	t.Parallel()
 	search := chattest.Script{Batches: [][]string{{`tool:0:c1:searchInIndex`, `args:0:{"indexUid":"movies","q":"space"}`, "usage:1,2", "finish:tool_calls"}}}
-	write := chattest.Script{Batches: [][]string{{"text:Hello"}, {"text: you", "usage:3,4", "finish:stop"}}}
+	write := chattest.Script{Batches: [][]string{{"text:Hello"}, {"text: [1][2]", "usage:3,4", "finish:stop"}}}
 	documents := map[string][]chat.Hit{"movies": {
 		{ID: "4", Text: "space", Document: json.RawMessage(`{"name":"Solaris"}`)},
 		{ID: "5", Text: "space", Document: json.RawMessage(`{"title":"Contact","url":"https://a.example/5"}`)},
 	}}
 	r := asks(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{search, write, search, write}}, indexes: []chat.Index{{UID: "movies"}}, documents: documents})
 	got := r.tool(t, "ask", `{"question":"Which?","workspace":"demo"}`).Result // which need not be named
-	const want = `"answer":"Hello you"`
+	const want = `"answer":"Hello [1][2]"`
 	whole := "{" + want + `,"sources":[{"id":"movies/4","title":"Solaris","url":"` + r.url + `/indexes/movies/documents/4"},{"id":"movies/5","title":"Contact","url":"https://a.example/5"}],` +
 		`"usage":{"promptTokens":4,"completionTokens":6,"totalTokens":10}}`
 	if got.IsError || !sameJSON(t, string(got.StructuredContent), whole) {

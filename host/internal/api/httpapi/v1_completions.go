@@ -62,13 +62,9 @@ func (s *Server) completeBy(r *call, parse func([]byte) (*openai.ChatRequest, er
 
 // questionV1 is what a route of /v1 asks target, which its client calls model.
 func (s *Server) questionV1(r *call, model string, target *chat.Target) *question {
-	q := &question{
-		workspace: target.Workspace, options: chat.Options{Model: model, Unnamed: target.Model == "", Estimate: true},
+	return &question{
+		workspace: target.Workspace, options: chat.Options{Model: model, Unnamed: target.Model == "", Estimate: true, Base: s.publicURL(r), Cite: target.Citations},
 	}
-	if target.Citations {
-		q.options.Citations = s.publicURL(r)
-	}
-	return q
 }
 
 // publicURL is where clients reach this host, without a slash at the end.

@@ -304,15 +304,15 @@ func TestV1Citations(t *testing.T) {
 	r := newRig(t, wish{upstream: up, publicURL: "https://a.example", indexes: []chat.Index{{UID: "movies"}}, documents: map[string][]chat.Hit{
 		"movies": {{ID: "1", Text: "Alien", Score: 0.5, Document: json.RawMessage(`{"id":1,"title":"Alien"}`)}},
 	}})
-	const nested = `"url_citation":{"url":"https://a.example/indexes/movies/documents/1","title":"Alien","start_index":6,"end_index":16}`
+	const nested = `"url_citation":{"url":"https://a.example/indexes/movies/documents/1","title":"Alien","number":1,"start_index":6,"end_index":16}`
 	if a := r.do("POST", completionsV1, helloV1); !strings.Contains(a.body, `"annotations":[{"type":"url_citation",`+nested+`}]`) {
 		t.Errorf("whole answer %s lacks %s", a.body, nested)
 	}
 	a := r.do("POST", responsesV1, `{"model":"demo/m","input":"A","stream":true,"include":["file_search_call.results"]}`)
 	for _, want := range []string{
 		"event: response.file_search_call.searching\n", "event: response.output_text.annotation.added\n",
-		`"annotation":{"end_index":16,"start_index":6,"title":"Alien","type":"url_citation","url":"https://a.example/indexes/movies/documents/1"}`,
-		`"results":[{"attributes":{"id":1,"title":"Alien"},"file_id":"movies/1","filename":"Alien","score":0.5,"text":"Alien"}]`,
+		`"annotation":{"end_index":16,"number":1,"start_index":6,"title":"Alien","type":"url_citation","url":"https://a.example/indexes/movies/documents/1"}`,
+		`"results":[{"attributes":{"id":1,"title":"Alien"},"file_id":"movies/1","filename":"Alien","number":1,"score":0.5,"text":"Alien"}]`,
 	} {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("response %s lacks %s", a.body, want)

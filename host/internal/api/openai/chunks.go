@@ -326,6 +326,10 @@ func appendCitations(b []byte, citations []chat.Citation) []byte {
 		}
 		b = rawjson.AppendString(append(b, `{"type":"url_citation","url_citation":{"url":`...), c.URL)
 		b = rawjson.AppendString(append(b, `,"title":`...), c.Title)
+		b = strconv.AppendInt(append(b, `,"number":`...), int64(c.Number), 10)
+		if c.ByWords {
+			b = append(b, `,"by_words":true`...)
+		}
 		b = strconv.AppendInt(append(b, `,"start_index":`...), int64(c.From), 10)
 		b = strconv.AppendInt(append(b, `,"end_index":`...), int64(c.To), 10)
 		b = append(b, "}}"...)

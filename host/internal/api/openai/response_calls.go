@@ -74,7 +74,7 @@ func foundDocument(index string, h *chat.Hit) json.RawMessage {
 		}
 	}
 	return object{
-		"file_id": quote(index + "/" + h.ID), "filename": quote(h.Name()), "score": strconv.AppendFloat(nil, h.Score, 'f', -1, 64),
+		"file_id": quote(index + "/" + h.ID), "filename": quote(h.Name()), "number": number(int64(h.Number)), "score": strconv.AppendFloat(nil, h.Score, 'f', -1, 64),
 		"text": quote(h.Text), "attributes": attributes.append(nil),
 	}.append(nil)
 }
