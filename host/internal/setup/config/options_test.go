@@ -146,10 +146,11 @@ func TestKindsRefuse(t *testing.T) {
 func TestOptionsPage(t *testing.T) {
 	tests := optionTests(t)
 	var b strings.Builder
-	b.WriteString("# Options\n\nWritten by `UPDATE=1 go test ./host/internal/setup/config -run TestOptionsPage`. A flag is stronger than its variable, that stronger than the file's key, that than the default. `parley config explain` shows what is in force.\n" +
+	b.WriteString("# Options\n\nWritten by `UPDATE=1 go test ./host/internal/setup/config -run TestOptionsPage`. A flag is\n" +
+		"stronger than its variable, that stronger than the file's key, that than the default. `parley config\nexplain` shows what is in force.\n" +
 		"`DO_NOT_TRACK` is another way to say `no-analytics`. What switches while the host runs: [features](features.md).\n\n" +
-		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and what is allowed; the exit status is 2 then, and where a certificate or an archive that an option names cannot be used.\n\n" +
-		"An empty variable counts as not set. Each secret may come from a file instead: `PARLEY_MASTER_KEY_FILE` names one that holds the master key on one line, and so for the others. SIGHUP reads them again; `telemetry-write-key` and `task-webhook-authorization-header` count at once, the others from the next start (`TestSecretsFromFiles`, `TestReadSecrets`).\n\n" +
+		"A wrong value is one line that names the option, where it came from, the value (but of a secret) and\nwhat is allowed; the exit status is 2 then, and where a certificate or an archive that an option\nnames cannot be used.\n\n" +
+		"An empty variable counts as not set. Each secret may come from a file instead:\n`PARLEY_MASTER_KEY_FILE` names one that holds the master key on one line, and so for the others.\nSIGHUP reads them again; `telemetry-write-key` and `task-webhook-authorization-header` count at once,\nthe others from the next start (`TestSecretsFromFiles`, `TestReadSecrets`).\n\n" +
 		"| flag | variable | key | default | effect | allowed | seen by |\n|---|---|---|---|---|---|---|\n" +
 		"| `--config-file-path` | `PARLEY_CONFIG_FILE_PATH` | none | `" + DefaultConfigFile + "`, where it exists | TOML file with the keys of this table | the path of a file | `" + tests["config-file-path"] + "` |\n")
 	for _, o := range AllOptions() {
