@@ -20,7 +20,6 @@ var ownGoroutines = map[string]string{
 	"host/internal/search/reader/pdf/":            "recovers",
 	"host/internal/chat/calls.go":                 "recovers",
 	"host/internal/api/mcp/mcp.go":                "recovers",
-	"host/internal/search/index/catalog.go":       "the follower's rounds are contained",
 	"host/internal/api/httpapi/":                  "handlers recover; the rest waits, or writes bytes to a connection",
 	"host/internal/plugin/build_progress.go":      "a command's",
 	"host/internal/plugin/wasm/":                  "wazero is contained by fault.go",

@@ -89,7 +89,7 @@ func syncDir(dir string) error {
 // OpenBody implements [task.Log].
 func (s *Store) OpenBody(name string) (io.ReadCloser, error) {
 	f, err := os.Open(filepath.Join(s.bodies, filepath.Base(name)))
-	if errors.Is(err, fs.ErrNotExist) && s.shelf() != nil {
+	if errors.Is(err, fs.ErrNotExist) && s.shelf != nil {
 		if err := s.fetchBody(filepath.Base(name)); err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (s *Store) DropBody(name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove body: %w", err)
 	}
-	if shelf := s.shelf(); shelf != nil {
+	if shelf := s.shelf; shelf != nil {
 		return shelf.DropBody(filepath.Base(name))
 	}
 	return nil

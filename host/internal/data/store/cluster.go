@@ -25,7 +25,8 @@ type ClusterLog interface {
 // on each change goes through the log and comes back by [Store.Apply]. Until
 // [Store.Admit] says so, all are refused.
 func (s *Store) Join(log ClusterLog, shelf BodyShelf) {
-	s.shared = &shared{store: s, log: log, shelf: shelf}
+	s.shared = &shared{store: s, log: log}
+	s.shelf, s.ownPrefix = shelf, prefixLocal
 }
 
 // Admit lets changes through while this node leads term, which is at least 1, and
@@ -68,23 +69,7 @@ func (s *Store) checkOwner(joins bool) error {
 
 // own is the key of a record that each node of a cluster has for itself; it is
 // the same key on a host alone.
-func (s *Store) own(key []byte) []byte {
-	if s.shared == nil {
-		return key
-	}
-	return append([]byte(prefixLocal), key...)
-}
-
-// updateOwn is update for such records.
-func (s *Store) updateOwn(f func(txn) error) error {
-	if s.shared == nil {
-		return s.update(f)
-	}
-	if err := s.room(smallReserve); err != nil {
-		return err
-	}
-	return s.retry(f)
-}
+func (s *Store) own(key []byte) []byte { return append([]byte(s.ownPrefix), key...) }
 
 // Position implements [cluster.Database].
 func (s *Store) Position() (p cluster.Position, err error) {

@@ -60,7 +60,6 @@ func (d *draft) Delete(key []byte) error {
 type shared struct {
 	store *Store
 	log   ClusterLog
-	shelf BodyShelf     // nil: bodies stay on this node
 	term  atomic.Uint64 // in which changes are let through, see [Store.Admit]
 
 	mu      sync.Mutex
@@ -85,6 +84,9 @@ const (
 
 // update is [Store.update].
 func (s *shared) update(f func(txn) error) error {
+	if err := s.store.room(reserve); err != nil { // the log cannot be applied without
+		return err
+	}
 	c := &change{make(chan *draft), make(chan error), make(chan error, 1)}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, c)

@@ -8,17 +8,9 @@ import (
 	"path/filepath"
 )
 
-// shelf is where the nodes of a cluster keep bodies; nil: there is none.
-func (s *Store) shelf() BodyShelf {
-	if s.shared == nil {
-		return nil
-	}
-	return s.shared.shelf
-}
-
 // shelve keeps a body where another node finds it that comes to lead.
 func (s *Store) shelve(name string) error {
-	shelf := s.shelf()
+	shelf := s.shelf
 	if shelf == nil {
 		return nil
 	}
@@ -40,7 +32,7 @@ func (s *Store) fetchBody(name string) error {
 		return fmt.Errorf("fetch body: %w", err)
 	}
 	defer os.Remove(f.Name())
-	err = s.shelf().GetBody(name, f)
+	err = s.shelf.GetBody(name, f)
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), filepath.Join(s.bodies, name))
 	}
@@ -53,7 +45,7 @@ func (s *Store) fetchBody(name string) error {
 // SweepShelf forgets the bodies of the cluster that no task waits with: what a
 // leader left that ended. Call it before this node's term is admitted.
 func (s *Store) SweepShelf() error {
-	shelf := s.shelf()
+	shelf := s.shelf
 	if shelf == nil {
 		return nil
 	}

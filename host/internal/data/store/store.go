@@ -103,6 +103,8 @@ type Store struct {
 	bodies    string                 // directory of bodies too large for a payload
 	temporary bool                   // it goes with the store
 	shared    *shared                // on a node of a cluster; nil: this is the only one
+	shelf     BodyShelf              // where the nodes of a cluster keep bodies; nil: there is none
+	ownPrefix string                 // of what each node of a cluster has for itself
 
 	// ReleasedBallast: the disk was too full to open the database, but for what is kept for that.
 	ReleasedBallast bool

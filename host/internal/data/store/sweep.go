@@ -46,15 +46,6 @@ func (s *Store) unknown(prefix string, known func(string) bool) (out []string, e
 	return out, err
 }
 
-// deleteAll deletes all keys that begin with prefix, in as many transactions as
-// it takes.
-func (s *Store) deleteAll(prefix []byte) error {
-	if s.shared != nil {
-		return s.shared.deleteAll(prefix)
-	}
-	return s.deleteHere(prefix)
-}
-
 // deleteHere is deleteAll in this node's database.
 func (s *Store) deleteHere(prefix []byte) error {
 	wb := s.db.NewWriteBatch()

@@ -25,12 +25,23 @@ type txn interface {
 // update runs f in a transaction, again where another one got in between. What takes much
 // of the disk asks for room first.
 func (s *Store) update(f func(txn) error) error {
-	if s.shared != nil {
-		if err := s.room(reserve); err != nil { // the log cannot be applied without
-			return err
-		}
+	if s.shared != nil { // behind an interface, f would cost an allocation
 		return s.shared.update(f)
 	}
+	return s.updateOwn(f)
+}
+
+// deleteAll deletes all keys that begin with prefix, in as many transactions as
+// it takes.
+func (s *Store) deleteAll(prefix []byte) error {
+	if s.shared != nil {
+		return s.shared.deleteAll(prefix)
+	}
+	return s.deleteHere(prefix)
+}
+
+// updateOwn is update for records that each node of a cluster has for itself.
+func (s *Store) updateOwn(f func(txn) error) error {
 	if err := s.room(smallReserve); err != nil {
 		return err
 	}

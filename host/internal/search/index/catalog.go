@@ -15,7 +15,6 @@ package index
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,7 +70,8 @@ type Catalog struct {
 	mu      sync.RWMutex
 	indexes map[string]*Index // by uid
 
-	follower *follower // nil: this is not a node of a cluster
+	keeper   keeper
+	follower *follower // the keeper on a node of a cluster, which alone calls what uses it
 
 	repairs sync.WaitGroup
 	ctx     context.Context // of repairs
@@ -91,52 +91,13 @@ func Open(o Options) (*Catalog, error) {
 	}
 	c.opened = bleveindex.NewOpened(c.OpenFolders, c.Columns)
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	c.keeper = &alone{c}
 	if o.Notes != nil {
 		c.follower = newFollower(c, o.Notes)
-		if err := c.openShared(); err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		c.repairs.Go(func() { c.follower.run(c.ctx) })
-		return c, nil
+		c.keeper = c.follower
 	}
-	metas, err := c.DB.Metas()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read indexes: %w", err), c.Close())
-	}
-	var bad []*Index
-	for uid, b := range metas {
-		m := new(Meta)
-		if err := json.Unmarshal(b, m); err != nil {
-			return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), c.Close())
-		}
-		if c.Sealer != nil && m.Settings.SealHeaders(c.Sealer) { // written by a build that did not seal them
-			if err := c.DB.PutMeta(uid, m.Encode()); err != nil {
-				return nil, errors.Join(fmt.Errorf("seal headers of index %q: %w", uid, err), c.Close())
-			}
-		}
-		if m.Vectors == nil { // written by a build that did not count them
-			if err := RecountVectors(c.ctx, c.DB, m); err != nil {
-				return nil, errors.Join(fmt.Errorf("read index %q: %w", uid, err), c.Close())
-			}
-		}
-		ix := newIndex(c, m)
-		c.indexes[uid] = ix
-		if why := ix.openFolder(); why != nil {
-			if !errors.Is(why, errFarBehind) {
-				c.Log(fmt.Sprintf("index %q is rebuilt from its documents", uid), why)
-			}
-			bad = append(bad, ix)
-		}
-	}
-	// Before anything is built, which it would take for something left behind.
-	if err := c.sweep(); err != nil {
+	if err := c.keeper.open(); err != nil {
 		return nil, errors.Join(err, c.Close())
-	}
-	for _, ix := range bad {
-		ix.startRepair(c.ctx, ix.state.Load().Folder)
-	}
-	for _, ix := range c.indexes {
-		ix.Slim()
 	}
 	return c, nil
 }
@@ -221,55 +182,21 @@ func (c *Catalog) Create(ctx context.Context, m *Meta) (*Index, error) {
 		return nil, apierr.Newf(indexerr.TooManyOpenFiles, "Index `%s` is not made: the host has %d files and connections open, and may have %d. "+
 			"Raise its limit (LimitNOFILE in a systemd unit, ulimit -n in a shell), or bound --http-max-connections.", m.UID, used, most)
 	}
-	if c.follower != nil {
-		return c.createShared(ctx, m)
-	}
-	f, err := bleveindex.Create(c.Dir, settings.SchemaOf(&m.Settings))
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Writer(nil, c.Limits).Finish(m.Next); err != nil {
-		return nil, err
-	}
-	ix := newIndex(c, m)
-	if err := ix.PutFolder(f, m); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.indexes[m.UID] = ix
-	return ix, nil
+	return c.keeper.create(ctx, m)
 }
 
 // Remove takes an index out, which the database has no record of any more, and
 // deletes its folder once its readers are gone.
-func (c *Catalog) Remove(ctx context.Context, ix *Index) error {
-	if c.follower != nil {
-		return c.Await(ctx, nil)
-	}
-	c.mu.Lock()
-	delete(c.indexes, ix.UID())
-	c.mu.Unlock()
-	ix.drop()
-	return nil
-}
+func (c *Catalog) Remove(ctx context.Context, ix *Index) error { return c.keeper.remove(ctx, ix) }
 
 // Rename gives indexes their new records, which have other uids, at once.
 func (c *Catalog) Rename(ctx context.Context, renamed map[*Index]*Meta) error {
-	if c.follower != nil {
-		return c.Await(ctx, nil)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for ix := range renamed {
-		delete(c.indexes, ix.UID())
-	}
-	for ix, m := range renamed {
-		ix.state.Store(&State{m, ix.state.Load().Folder})
-		c.indexes[m.UID] = ix
-	}
-	return nil
+	return c.keeper.rename(ctx, renamed)
 }
+
+// Await waits until what is served of an index is in step with what the database
+// has now; nil: until the indexes are those of the database.
+func (c *Catalog) Await(ctx context.Context, ix *Index) error { return c.keeper.await(ctx, ix) }
 
 // SweepDocuments removes the documents that no index has.
 func (c *Catalog) SweepDocuments() error {

@@ -252,8 +252,8 @@ func (f *follower) readRecords() error {
 	return nil
 }
 
-// createShared is [Catalog.Create] on a node of a cluster.
-func (c *Catalog) createShared(ctx context.Context, m *Meta) (*Index, error) {
+func (f *follower) create(ctx context.Context, m *Meta) (*Index, error) {
+	c := f.catalog
 	if err := c.DB.PutMeta(m.UID, m.Encode()); err != nil {
 		return nil, fmt.Errorf("write record of index: %w", err)
 	}
@@ -267,8 +267,20 @@ func (c *Catalog) createShared(ctx context.Context, m *Meta) (*Index, error) {
 	return ix, c.Await(ctx, ix)
 }
 
-// Shared reports whether this is a node of a cluster.
-func (c *Catalog) Shared() bool { return c.follower != nil }
+func (f *follower) remove(ctx context.Context, _ *Index) error { return f.await(ctx, nil) }
+
+func (f *follower) rename(ctx context.Context, _ map[*Index]*Meta) error { return f.await(ctx, nil) }
+
+func (f *follower) serve(ctx context.Context, ix *Index, _ *Meta) error { return f.await(ctx, ix) }
+
+func (f *follower) putSettings(_ context.Context, _ *Index, m *Meta, begin func() error, _ func(int)) error {
+	if err := begin(); err != nil {
+		return err
+	}
+	return f.catalog.DB.PutMeta(m.UID, m.Encode())
+}
+
+func (f *follower) makeReady(ctx context.Context, ix *Index) error { return f.await(ctx, ix) }
 
 // newest is the index's record as the database has it. It is ahead of what is
 // served while a node of a cluster builds another folder for it.
@@ -279,10 +291,10 @@ func (ix *Index) newest() *Meta {
 	return ix.Meta()
 }
 
-// openShared opens the indexes of a node of a cluster: each serves what it has,
-// and run brings it in step.
-func (c *Catalog) openShared() error {
-	f := c.follower
+// open opens the indexes of a node of a cluster: each serves what it has, and run brings
+// it in step.
+func (f *follower) open() error {
+	c := f.catalog
 	seq, err := f.notes.Seq()
 	if err != nil {
 		return err
@@ -320,6 +332,7 @@ func (c *Catalog) openShared() error {
 	}
 	f.told, f.indexes = seq, true
 	f.poke()
+	c.repairs.Go(func() { f.run(c.ctx) })
 	return nil
 }
 

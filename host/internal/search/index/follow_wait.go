@@ -14,14 +14,8 @@ func (f *follower) tell() {
 	f.changed = make(chan struct{})
 }
 
-// Await waits until what is served of an index is in step with what the database
-// has now; nil: until the indexes are those of the database. It returns at once on
-// a host alone.
-func (c *Catalog) Await(ctx context.Context, ix *Index) error {
-	f := c.follower
-	if f == nil {
-		return nil
-	}
+// await is [Catalog.Await].
+func (f *follower) await(ctx context.Context, ix *Index) error {
 	f.mu.Lock()
 	told := f.told
 	f.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
 // follow brings one index in step with the database, which has the message told: its
@@ -133,10 +134,9 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, now storage.Moment
 	return f.notes.PruneNotes(st.Meta.Docs, at)
 }
 
-// renew builds a folder for an index of a cluster's node, in place of bad, of the record
+// replace builds a folder for an index of a cluster's node, in place of bad, of the record
 // and the documents of one moment. What changes meanwhile is noted, and comes after.
-func (ix *Index) renew(ctx context.Context, bad *bleveindex.Folder) error {
-	f := ix.Catalog.follower
+func (f *follower) replace(ctx context.Context, ix *Index, bad *bleveindex.Folder) error {
 	defer f.poke()
 	select {
 	case ix.words <- struct{}{}:
@@ -158,7 +158,7 @@ func (ix *Index) renew(ctx context.Context, bad *bleveindex.Folder) error {
 			return err
 		}
 		scan := func(put func(storage.Document) error) error { return now.ScanAfter(ctx, m.Docs, "", put) }
-		made, err = ix.Catalog.buildFolder(ctx, m, settings.SchemaOf(&m.Settings), scan, func(int) {})
+		made, err = f.catalog.buildFolder(ctx, m, settings.SchemaOf(&m.Settings), scan, func(int) {})
 		return err
 	})
 	if err != nil || made == nil {
@@ -175,3 +175,30 @@ func (ix *Index) renew(ctx context.Context, bad *bleveindex.Folder) error {
 	}
 	return nil
 }
+
+// followedWords are the [Words] of a batch on a node of a cluster: they come by the log.
+type followedWords struct {
+	ix    *Index
+	empty bool // nobody has seen the batch's record yet
+}
+
+func (f *follower) words(ix *Index, _ uint32) Words { return &followedWords{ix: ix} }
+
+func (w *followedWords) Empty(*Meta) error { w.empty = true; return nil }
+
+func (w *followedWords) Pruned() uint32 { return 0 }
+
+func (w *followedWords) Wrote(_ *Meta, visible bool, _ func(*vector.Memory)) {
+	w.empty = w.empty && !visible
+}
+
+func (w *followedWords) Put(ctx context.Context, m *Meta, _ []string) (*Meta, error) {
+	if w.empty {
+		return m, nil
+	}
+	return m, w.ix.Catalog.Await(ctx, w.ix)
+}
+
+func (w *followedWords) Finish(context.Context) error { return nil }
+
+func (w *followedWords) Drop() error { return nil }

@@ -57,9 +57,7 @@ func (ix *Index) contain(f func() error) error {
 		why, _, _ := strings.Cut(err.Error(), "\n")
 		ix.halted.Store(&why)
 		ix.Catalog.Log(fmt.Sprintf("index %q is halted: it takes no change until the host starts again, and searches find what it has", ix.UID()), err)
-		if f := ix.Catalog.follower; f != nil {
-			f.tell()
-		}
+		ix.Catalog.keeper.tell()
 		return nil
 	}
 	return err
@@ -234,7 +232,7 @@ func (ix *Index) startRepair(ctx context.Context, bad *bleveindex.Folder) (start
 			close(done)
 		}()
 		for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-			err := ix.contain(func() error { return ix.replace(ctx, bad) })
+			err := ix.contain(func() error { return ix.Catalog.keeper.replace(ctx, ix, bad) })
 			if err == nil || ctx.Err() != nil || ix.halted.Load() != nil {
 				return
 			}
@@ -246,31 +244,6 @@ func (ix *Index) startRepair(ctx context.Context, bad *bleveindex.Folder) (start
 		}
 	})
 	return true
-}
-
-// replace rebuilds where the folder is still the bad one. One that is only
-// behind is caught up with.
-func (ix *Index) replace(ctx context.Context, bad *bleveindex.Folder) error {
-	if ix.Catalog.follower != nil {
-		return ix.renew(ctx, bad)
-	}
-	unlock, err := ix.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if ix.dropped.Load() || ix.state.Load().Folder != bad {
-		return nil
-	}
-	if bad != nil && bad.Behind {
-		bad.Behind = false // whatever comes of it, it is not tried again
-		defer ix.Catalog.Limits.Enter()()
-		err := ix.catchUp(bad)
-		if ctx.Err() != nil || err == nil && !bad.Schema.Outdated(settings.SchemaOf(&ix.Meta().Settings)) {
-			return err
-		}
-	}
-	return ix.Rebuild(ctx)
 }
 
 // Rebuild replaces the folder by one made from the documents. Call it with the
@@ -304,25 +277,7 @@ func (ix *Index) PutFolder(f *bleveindex.Folder, m *Meta) error {
 
 // MakeReady makes sure that the index has a folder to write to that is in step with
 // the documents. Call it with the lock.
-func (ix *Index) MakeReady(ctx context.Context) error {
-	if ix.Catalog.follower != nil {
-		return ix.Catalog.Await(ctx, ix)
-	}
-	st := ix.state.Load()
-	if st.Folder == nil || !st.Folder.Schema.Serves(settings.SchemaOf(&st.Meta.Settings)) {
-		return ix.Rebuild(ctx)
-	}
-	if st.Folder.Next.Load() == st.Meta.Next {
-		return nil
-	}
-	if err := ix.catchUp(st.Folder); errors.Is(err, bleveindex.ErrNotWritable) {
-		return err
-	} else if err != nil {
-		ix.Catalog.Log(fmt.Sprintf("index %q is rebuilt from its documents", ix.UID()), err)
-		return ix.Rebuild(ctx)
-	}
-	return nil
-}
+func (ix *Index) MakeReady(ctx context.Context) error { return ix.Catalog.keeper.makeReady(ctx, ix) }
 
 func (ix *Index) repairing() bool {
 	ix.mu.Lock()
@@ -355,11 +310,15 @@ func (ix *Index) PutMeta(ctx context.Context, m *Meta) error {
 	if err := ix.Catalog.DB.PutMeta(ix.UID(), m.Encode()); err != nil {
 		return fmt.Errorf("write record of index: %w", err)
 	}
-	if ix.Catalog.follower != nil {
-		return ix.Catalog.Await(ctx, ix)
-	}
-	ix.state.Store(&State{m, ix.state.Load().Folder})
-	return nil
+	return ix.Catalog.keeper.serve(ctx, ix, m)
+}
+
+// PutSettings makes m, which has new settings, the index's record, with a folder that
+// serves them. begin is called before it is too late to cancel; report is told how many
+// documents a folder has that is built for it. On a node of a cluster the record may be
+// served later, see [Catalog.Await].
+func (ix *Index) PutSettings(ctx context.Context, m *Meta, begin func() error, report func(done int)) error {
+	return ix.Catalog.keeper.putSettings(ctx, ix, m, begin, report)
 }
 
 // Slim builds the folder anew in the background where it has words that are not

@@ -9,7 +9,6 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search/index"
-	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -133,40 +132,15 @@ func (s *Writer) applySettings(ctx context.Context, r *task.Run, w *task.Work) (
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if err = s.commitSettings(ctx, r, ix, m); err == nil {
+	report := func(done int) {
+		r.Report(task.Progress{Step: "building the index anew", Done: done, Total: m.Count})
+	}
+	if err = ix.PutSettings(ctx, m, r.Begin, report); err == nil {
 		if err := s.indexes.Await(ctx, ix); err != nil {
 			return task.Outcome{}, err // who leads next removes what is left
 		}
 	}
 	return task.Outcome{Err: p.Refused}, errors.Join(err, vectors.end(ctx, err == nil))
-}
-
-// commitSettings makes m, which has new settings, the index's record, with a
-// folder that serves them.
-func (s *Writer) commitSettings(ctx context.Context, r *task.Run, ix *index.Index, m *index.Meta) error {
-	if f := ix.State().Folder; s.indexes.Shared() || f != nil && f.Schema.Serves(settings.SchemaOf(&m.Settings)) {
-		if err := r.Begin(); err != nil {
-			return err
-		}
-		if s.indexes.Shared() {
-			return s.indexes.DB.PutMeta(m.UID, m.Encode())
-		}
-		if err := ix.PutMeta(ctx, m); err != nil {
-			return err
-		}
-		ix.Slim()
-		return nil
-	}
-	f, err := s.indexes.BuildFolder(ctx, m, settings.SchemaOf(&m.Settings), func(done int) {
-		r.Report(task.Progress{Step: "building the index anew", Done: done, Total: m.Count})
-	})
-	if err != nil {
-		return err
-	}
-	if err := r.Begin(); err != nil {
-		return errors.Join(err, f.Remove())
-	}
-	return ix.PutFolder(f, m)
 }
 
 // outcome returns what is kept for a task that was applied before a crash.

@@ -10,7 +10,6 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
-	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/ingest"
@@ -78,8 +77,8 @@ func (s *Writer) applyDocuments(ctx context.Context, r *task.Run, works []task.W
 		if b.leaveHeap != nil {
 			b.leaveHeap()
 		}
-		if err != nil && b.emptied && b.folder != nil && !s.indexes.Shared() {
-			err = errors.Join(err, b.folder.Remove()) // nobody has seen it yet
+		if err != nil && b.words != nil {
+			err = errors.Join(err, b.words.Drop())
 		}
 	}()
 	outcomes := make([]task.Outcome, len(works))
@@ -126,11 +125,11 @@ type docBatch struct {
 
 	leaveHeap func() // see [heapBound]; nil: the batch is small so far
 
-	begun  bool
-	meta   *index.Meta        // as of the next transaction; once begun
-	folder *bleveindex.Folder // that the words go to; once begun
-	part   uint32             // transactions written
-	docs   int                // documents written, for the progress
+	begun bool
+	meta  *index.Meta // as of the next transaction; once begun
+	words index.Words // of the documents; once begun
+	part  uint32      // transactions written
+	docs  int         // documents written, for the progress
 }
 
 // A docChange is one document before and after.

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parley-search/parley/host/internal/search/bleveindex"
-	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/storage"
+	"github.com/parley-search/parley/host/internal/search/vector"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -37,32 +36,16 @@ func (b *docBatch) begin(ctx context.Context) error {
 	if err := b.ix.MakeReady(ctx); err != nil {
 		return err
 	}
-	b.meta, b.folder = b.ix.Meta().Clone(), b.ix.State().Folder
+	b.meta, b.words = b.ix.Meta().Clone(), b.ix.Words(b.first)
 	b.begun = true
 	return nil
 }
 
-// startEmpty begins anew under another id for the documents and in a new
-// folder. Readers have the old ones until the batch is finished.
+// startEmpty begins anew under another id for the documents.
 func (b *docBatch) startEmpty() error {
-	m := b.meta
-	m.Empty(b.first)
-	if b.service.indexes.Shared() {
-		b.emptied = true // the folder is built once the record names the documents
-		return nil
-	}
-	f, err := bleveindex.Create(b.service.indexes.Dir, settings.SchemaOf(&m.Settings))
-	if err != nil {
-		return err
-	}
-	if err := f.Writer(nil, b.service.indexes.Limits).Finish(b.first); err != nil {
-		return errors.Join(err, f.Remove())
-	}
-	if b.emptied {
-		err = b.folder.Remove() // made by this batch as well
-	}
-	b.folder, m.Folder, b.emptied = f, f.Name(), true
-	return err
+	b.meta.Empty(b.first)
+	b.emptied = true
+	return b.words.Empty(b.meta)
 }
 
 // finish writes what is left, and the outcomes.
@@ -74,10 +57,8 @@ func (b *docBatch) finish(ctx context.Context) error {
 	if err := b.flush(ctx, true); err != nil {
 		return err
 	}
-	if !b.service.indexes.Shared() {
-		if err := b.folder.Unite(ctx); err != nil {
-			return err
-		}
+	if err := b.words.Finish(ctx); err != nil {
+		return err
 	}
 	if sweep {
 		return b.service.indexes.SweepDocuments()
@@ -117,7 +98,8 @@ func (b *docBatch) flush(ctx context.Context, final bool) error {
 	if err := b.write(chunk, true, final); err != nil {
 		return err
 	}
-	if err := b.writeWords(ctx); err != nil {
+	var err error
+	if b.meta, err = b.words.Put(ctx, b.meta, b.order); err != nil {
 		return err
 	}
 	b.docs += len(b.order)
@@ -140,10 +122,7 @@ func (b *docBatch) total() int {
 // part. final: of the batch.
 func (b *docBatch) write(ids []string, last, final bool) error {
 	m := b.meta.Clone()
-	c := storage.Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part}
-	if !b.service.indexes.Shared() {
-		c.Prune = min(b.folder.Next.Load(), b.first)
-	}
+	c := storage.Change{IndexUID: b.uid, Docs: m.Docs, Task: b.current, Part: b.part, Prune: b.words.Pruned()}
 	var puts []vectorPut
 	for _, id := range ids {
 		d := b.changes[id]
@@ -196,58 +175,13 @@ func (b *docBatch) write(ids []string, last, final bool) error {
 	}
 	b.part++
 	b.meta = m
-	if !b.service.indexes.Shared() {
+	b.words.Wrote(m, visible, func(to *vector.Memory) {
 		for _, p := range puts {
-			b.service.indexes.Vectors.Put(m.Docs, p.set, p.id, p.v)
+			to.Put(m.Docs, p.set, p.id, p.v)
 		}
-		if visible {
-			b.ix.Publish(m.Clone(), b.folder)
-		}
-	}
-	if visible {
-		b.emptied = false // the new folder is the index's now
-	}
+	})
+	b.emptied = b.emptied && !visible
 	return nil
-}
-
-// writeWords brings the folder up to date with the part. Where that fails, the
-// folder is built anew: the documents are written.
-func (b *docBatch) writeWords(ctx context.Context) error {
-	if b.service.indexes.Shared() {
-		if b.emptied {
-			return nil
-		}
-		return b.service.indexes.Await(ctx, b.ix)
-	}
-	err := b.writePart()
-	if err == nil || b.emptied || errors.Is(err, bleveindex.ErrNotWritable) {
-		return err
-	}
-	b.service.indexes.Log(fmt.Sprintf("index %q is rebuilt from its documents", b.uid), err)
-	if again := b.ix.Rebuild(ctx); again != nil {
-		return errors.Join(err, again)
-	}
-	st := b.ix.State()
-	b.meta, b.folder = st.Meta.Clone(), st.Folder
-	return nil
-}
-
-func (b *docBatch) writePart() error {
-	w := b.folder.Writer(b.meta.Fields, b.service.indexes.Limits)
-	ids := b.order
-	for len(ids) > 0 {
-		n := min(len(ids), bleveindex.BatchDocs)
-		// As they are written: with their Seq.
-		docs, err := b.service.indexes.DB.Documents(b.meta.Docs, ids[:n])
-		if err != nil {
-			return fmt.Errorf("read documents: %w", err)
-		}
-		if err := w.PutAll(ids[:n], docs); err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return w.Finish(b.meta.Next)
 }
 
 func encodeOutcome(o task.Outcome) []byte {
