@@ -133,6 +133,7 @@ type Node struct {
 
 	hearing sync.Mutex
 	heard   heard
+	beats   atomic.Uint64 // the number of the last one
 
 	level atomic.Pointer[time.Time] // when the node knew last that it has all of the log; nil: not yet
 
@@ -219,6 +220,7 @@ func Open(o Options) (*Node, error) {
 	n.fold.Position, n.stored = p, p
 	n.publish()
 	n.heard.init()
+	n.beats.Store(uint64(time.Now().UnixNano()))
 	return n, nil
 }
 

@@ -23,6 +23,9 @@ type Beat struct {
 	Term    uint64 `json:"term"`
 	Seq     uint64 `json:"seq"` // what the node's database has
 	Halted  bool   `json:"halted,omitempty"`
+	// Number is higher than that of each earlier beat of the node, over its starts: it begins
+	// with the time, in nanoseconds. 0: the node is of an older build.
+	Number uint64 `json:"number,omitempty"`
 }
 
 // A Peer is another node that this one heard of.
@@ -37,6 +40,8 @@ type heard struct {
 	term   uint64    // the highest that a leader was heard of
 	seq    uint64    // the highest that a leader has
 	peers  map[string]Peer
+
+	repeated uint64 // beats that are not newer than one before
 }
 
 // keepPeer is how long a node that is silent is remembered.
@@ -54,6 +59,11 @@ func (n *Node) Hear(b Beat) {
 		return // it follows what this cluster had before, or will have
 	}
 	n.hearing.Lock()
+	if last, ok := n.heard.peers[b.ID]; ok && last.Number > 0 && b.Number <= last.Number {
+		n.heard.repeated++ // somebody sends again what a node said before
+		n.hearing.Unlock()
+		return
+	}
 	now := time.Now()
 	n.heard.peers[b.ID] = Peer{b, now}
 	for id, p := range n.heard.peers {
@@ -93,6 +103,14 @@ func (n *Node) Peers() []Peer {
 	return list
 }
 
+// Repeated is how many beats were heard that are not newer than one of their node before:
+// none of them counts.
+func (n *Node) Repeated() uint64 {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	return n.heard.repeated
+}
+
 // Ahead returns the number of the last message that a leader was heard to have,
 // 0 where none was heard of.
 func (n *Node) Ahead() uint64 {
@@ -130,6 +148,7 @@ func (n *Node) sendBeat() {
 	n.o.Send(Beat{
 		Log: n.stored.Log, ID: n.o.ID, URL: n.o.URL, Version: n.o.Version, Format: n.fold.highest(),
 		Leading: n.leading, Term: n.stored.Term, Seq: n.stored.Seq, Halted: n.halted != nil,
+		Number: n.beats.Add(1),
 	})
 }
 

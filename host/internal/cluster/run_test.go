@@ -779,3 +779,40 @@ func TestWakes(t *testing.T) {
 		}
 	})
 }
+
+// TestOldBeats: what a node said once does not count again, nor after its next start. So nobody
+// who can send keeps the others from claiming by what the leader said before it died.
+func TestOldBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []Beat
+		leader := Node{o: Options{ID: "a", Send: func(b Beat) { said = append(said, b) }}}
+		leader.beats.Store(uint64(time.Now().UnixNano()))
+		follower := Node{o: Options{ID: "b"}, wake: make(chan struct{}, 1)}
+		follower.status.Store(&Status{})
+		follower.heard.init()
+		leader.leading = true
+		for range 3 {
+			leader.sendBeat()
+			follower.Hear(said[len(said)-1])
+		}
+		heard := follower.heard.leader
+		time.Sleep(time.Minute)
+		for _, b := range said {
+			follower.Hear(b)
+		}
+		if got := follower.heard.leader; got != heard || follower.Repeated() != 3 {
+			t.Errorf("a leader that is silent was heard of at %v, want %v; %d beats were refused, want 3", got, heard, follower.Repeated())
+		}
+		leader.beats.Store(uint64(time.Now().UnixNano())) // it starts again
+		leader.sendBeat()
+		follower.Hear(said[3])
+		if got := follower.heard.leader; !got.After(heard) {
+			t.Error("a leader that started again is not heard")
+		}
+		follower.Hear(Beat{ID: "c", Leading: true})
+		follower.Hear(Beat{ID: "c", Leading: true})
+		if got := follower.Repeated(); got != 3 {
+			t.Errorf("%d beats were refused, want 3: nodes of an older build do not number them", got)
+		}
+	})
+}

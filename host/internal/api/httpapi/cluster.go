@@ -31,8 +31,8 @@ type Cluster interface {
 	// Refuses reports whether this node was cut off for longer than it may answer.
 	Refuses() bool
 	Status() ClusterStatus
-	// Vouch returns a code of parts that the other nodes verify by Vouched, in hexadecimal;
-	// "": they are of a build that has none.
+	// Vouch returns a code of parts that the other nodes verify by Vouched, 32 bytes of
+	// hexadecimal; "": they are of a build that has none.
 	Vouch(parts string) (code string)
 	Vouched(code, parts string) bool
 	// Snapshot keeps a snapshot that has a message, with the log; 0: the newest
@@ -60,7 +60,7 @@ type ClusterStatus struct {
 	Format               int    // of the records that are written now
 	Trouble              string // why the log cannot be reached, or nobody can lead; "": nothing is wrong
 	Claims, Failed, Void uint64
-	Unverified           uint64 // messages and beats that no node of the cluster wrote
+	Unverified           uint64 // messages and beats that no node of the cluster wrote, or that somebody sent again
 	Empty                bool   // this node has nothing of the log yet
 	Appends              uint64 // of transactions, answered
 	AppendTime           time.Duration
@@ -122,7 +122,7 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 		if v.term != term && rt.changes() { // who sent it does not wait for it any more
 			return false, noLeader()
 		}
-		r.Origin = v.origin
+		r.Origin, r.Unframe = v.origin, s.unframe(&v)
 	}
 	switch {
 	case here:

@@ -3,7 +3,7 @@ package httpapi_test
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -45,12 +45,11 @@ func (p *place) Status() httpapi.ClusterStatus {
 	return st
 }
 
-// Vouch has the code and the parts themselves, which a test can read.
 func (p *place) Vouch(parts string) string {
 	if p.code == "" {
 		return ""
 	}
-	return p.code + "/" + hex.EncodeToString([]byte(parts))
+	return fmt.Sprintf("%.32s", fmt.Sprintf("%x", sha256.Sum256([]byte(p.code+parts))))
 }
 
 func (p *place) Vouched(code, parts string) bool { return p.code != "" && code == p.Vouch(parts) }
@@ -132,8 +131,10 @@ func TestForward(t *testing.T) {
 func TestForwardVouches(t *testing.T) {
 	t.Parallel()
 	var headers http.Header
+	var framed []byte
 	leader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		headers = req.Header.Clone()
+		framed, _ = io.ReadAll(req.Body)
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"message":"x","code":"cluster_no_leader","type":"system","link":"x"}`)
@@ -149,28 +150,48 @@ func TestForwardVouches(t *testing.T) {
 			t.Errorf("with %s the leader is sent %s", what, got)
 		}
 	}
-	follower.do("POST", "/indexes/a/documents", `[{"id":1}]`)
-	hop := headers.Get("X-Parley-Hop")
+	sent := func() (hop, body string) { // a write that the follower sends on
+		follower.do("POST", "/indexes/a/documents", `[{"id":1}]`)
+		return headers.Get("X-Parley-Hop"), string(framed)
+	}
 	for what, tt := range map[string]struct {
 		to           *rig
 		method, path string
-		hop          string
+		hop, body    func(string) string // what becomes of them on the way; nil: nothing
 		status       int
 		code         string
 	}{
-		"what was sent on":     {leads, "POST", "/indexes/a/documents", hop, 202, ""},
-		"another index":        {leads, "POST", "/indexes/b/documents", hop, 403, "invalid_api_key"},
-		"another method":       {leads, "DELETE", "/indexes/a/documents", hop, 403, "invalid_api_key"},
-		"another cluster":      {stranger, "POST", "/indexes/a/documents", hop, 403, "invalid_api_key"},
-		"another term":         {leads, "POST", "/indexes/a/documents", voucherOf(hop, 1, "2"), 503, "cluster_no_leader"},
-		"an old one":           {leads, "POST", "/indexes/a/documents", voucherOf(hop, 0, "1000"), 403, "invalid_api_key"},
-		"a key that is gone":   {leads, "POST", "/indexes/a/documents", voucherOf(hop, 2, "4711"), 403, "invalid_api_key"},
-		"a code that is wrong": {leads, "POST", "/indexes/a/documents", hop + "0", 403, "invalid_api_key"},
-		"none, and no key":     {leads, "POST", "/indexes/a/documents", "1", 401, "missing_authorization_header"},
+		"what was sent on":     {leads, "POST", "/indexes/a/documents", nil, nil, 202, ""},
+		"another index":        {leads, "POST", "/indexes/b/documents", nil, nil, 403, "invalid_api_key"},
+		"another method":       {leads, "DELETE", "/indexes/a/documents", nil, nil, 403, "invalid_api_key"},
+		"another cluster":      {stranger, "POST", "/indexes/a/documents", nil, nil, 403, "invalid_api_key"},
+		"another term":         {leads, "POST", "/indexes/a/documents", with(1, "2"), nil, 503, "cluster_no_leader"},
+		"an old one":           {leads, "POST", "/indexes/a/documents", with(0, "1000"), nil, 403, "invalid_api_key"},
+		"a key that is gone":   {leads, "POST", "/indexes/a/documents", with(2, "4711"), nil, 403, "invalid_api_key"},
+		"a code that is wrong": {leads, "POST", "/indexes/a/documents", func(hop string) string { return hop + "0" }, nil, 403, "invalid_api_key"},
+		"none, and no key":     {leads, "POST", "/indexes/a/documents", func(string) string { return "1" }, nil, 401, "missing_authorization_header"},
+		"another body":         {leads, "POST", "/indexes/a/documents", nil, func(b string) string { return strings.Replace(b, `"id":1`, `"id":2`, 1) }, 403, "invalid_api_key"},
+		"part of the body":     {leads, "POST", "/indexes/a/documents", nil, func(b string) string { return b[:len(b)-36] }, 403, "invalid_api_key"},
+		"a body twice":         {leads, "POST", "/indexes/a/documents", nil, func(b string) string { return b[:len(b)-36] + b }, 403, "invalid_api_key"},
+		"a body in no frames":  {leads, "POST", "/indexes/a/documents", nil, func(string) string { return `[{"id":1}]` }, 403, "invalid_api_key"},
+		"without the body":     {leads, "POST", "/indexes/a/documents", nil, func(string) string { return "" }, 403, "invalid_api_key"},
 	} {
-		a := tt.to.do(tt.method, tt.path, `[{"id":1}]`, "X-Parley-Hop", tt.hop, "Authorization", "")
+		hop, body := sent()
+		if tt.hop != nil {
+			hop = tt.hop(hop)
+		}
+		if tt.body != nil {
+			body = tt.body(body)
+		}
+		a := tt.to.do(tt.method, tt.path, body, "X-Parley-Hop", hop, "Authorization", "")
 		if a.status != tt.status || tt.code != "" && !strings.Contains(a.body, tt.code) {
 			t.Errorf("%s: %d %s, want %d %s", what, a.status, a.body, tt.status, tt.code)
+		}
+	}
+	hop, body := sent()
+	for i, want := range []int{202, 403} {
+		if a := leads.do("POST", "/indexes/a/documents", body, "X-Parley-Hop", hop, "Authorization", ""); a.status != want {
+			t.Errorf("time %d that it is sent: %d %s, want %d", i+1, a.status, a.body, want)
 		}
 	}
 	page, _ := leads.keys.Keys(0, 100)
@@ -178,24 +199,40 @@ func TestForwardVouches(t *testing.T) {
 		if leads.keys.Value(&page[i]) != adds {
 			continue
 		}
-		narrow := voucherOf(hop, 2, page[i].UID)
-		if a := leads.do("POST", "/indexes/a/documents", `[{"id":1}]`, "X-Parley-Hop", narrow, "Authorization", ""); a.status != 202 {
+		hop, body = sent()
+		narrow := with(2, page[i].UID)(hop)
+		body = frames(narrow, `[{"id":1}]`)
+		if a := leads.do("POST", "/indexes/a/documents", body, "X-Parley-Hop", narrow, "Authorization", ""); a.status != 202 {
 			t.Errorf("of a key that may: %d %s", a.status, a.body)
 		}
 	}
 }
 
-// voucherOf returns a voucher with another field, as the cluster with the code would write it.
-func voucherOf(hop string, field int, value string) string {
-	fields := strings.Split(hop, " ")
-	fields[field] = value
-	key := fields[2]
-	if key == "*" {
-		key = ""
+// with returns what makes a voucher one with another field, as the cluster with the code would
+// write it.
+func with(field int, value string) func(hop string) string {
+	return func(hop string) string {
+		fields := strings.Split(hop, " ")
+		fields[field] = value
+		key := fields[2]
+		if key == "*" {
+			key = ""
+		}
+		parts := strings.Join([]string{fields[0], fields[1], key, fields[3], "POST", "/indexes/a/documents", "application/json", ""}, "\n")
+		fields[4] = (&place{code: "secret"}).Vouch(parts)
+		return strings.Join(fields, " ")
 	}
-	parts := strings.Join([]string{fields[0], fields[1], key, fields[3], "POST", "/indexes/a/documents"}, "\n")
-	fields[4] = (&place{code: "secret"}).Vouch(parts)
-	return strings.Join(fields, " ")
+}
+
+// frames returns a body as the cluster with the code would send it with a voucher.
+func frames(hop, body string) string {
+	fields := strings.Split(hop, " ")
+	var b strings.Builder
+	for n, data := range []string{body, ""} {
+		code := (&place{code: "secret"}).Vouch(fmt.Sprintf("frame\n%s\n%d\n%x", fields[4], n, sha256.Sum256([]byte(data))))
+		b.WriteString("\x00\x00\x00" + string(rune(len(data))) + code + data)
+	}
+	return b.String()
 }
 
 // TestForwardHangs: a leader that hangs is not waited for once the next term has begun. What

@@ -86,7 +86,7 @@ func (s *Server) forward(r *call, rt *route, url string, term uint64) error {
 			cancel(errTermEnded)
 		}
 	}()
-	v := s.vouch(r.Caller, term, r.Method(), r.OriginalURL())
+	v := s.vouch(r, term)
 	seq, err := s.passOn(ctx, r, url, v)
 	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.ClusterUnknown && v.code != "" && rt.enqueues() {
 		return s.askLog(r, term, v, e)
@@ -112,7 +112,7 @@ func (s *Server) askLeader(r *call, url string, term uint64) bool {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, askWait)
 	defer cancel()
-	_, err := s.passOn(ctx, r, url, s.vouch(r.Caller, term, r.Method(), r.OriginalURL()))
+	_, err := s.passOn(ctx, r, url, s.vouch(r, term))
 	return err == nil
 }
 
@@ -164,10 +164,13 @@ func (s *Server) passOn(ctx context.Context, r *call, url string, v voucher) (se
 		return 0, fmt.Errorf("make request to the leader: %w", err)
 	}
 	req.ContentLength = int64(r.Request().Header.ContentLength())
-	if req.ContentLength == 0 {
+	vouched := v.code != ""
+	switch {
+	case vouched && req.Method != http.MethodGet:
+		req.Body, req.ContentLength = io.NopCloser(s.frame(&v, body)), -1
+	case req.ContentLength == 0:
 		req.Body = nil
 	}
-	vouched := v.code != ""
 	for k, value := range r.Request().Header.All() {
 		if name := http.CanonicalHeaderKey(string(k)); !perHop[name] && !(vouched && ofClient[name]) {
 			req.Header.Add(name, string(value))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,8 +15,9 @@ import (
 )
 
 // A voucher is what a node sends with a request of somebody whose rights it has checked, in
-// place of the key: no key leaves the node that a client gave it to. It is of one method and
-// URL, and of one term, in which the receiver has to lead. In the header it is
+// place of the key: no key leaves the node that a client gave it to. It is of one method, URL
+// and kind of body, and of one term, in which the receiver has to lead; it is taken once. In the
+// header it is
 //
 //	<seconds of Unix time> <term> <uid of the key, or * for the master key> <origin> <code>
 type voucher struct {
@@ -41,8 +43,8 @@ func (v *voucher) String() string {
 }
 
 // parts is what its code is of.
-func (v *voucher) parts(method, url string) string {
-	return fmt.Sprintf("%d\n%d\n%s\n%s\n%s\n%s", v.at, v.term, v.key, v.origin, method, url)
+func (v *voucher) parts(c *fiber.Ctx) string {
+	return fmt.Sprintf("%d\n%d\n%s\n%s\n%s\n%s\n%s\n%s", v.at, v.term, v.key, v.origin, c.Method(), c.OriginalURL(), c.Get(fiber.HeaderContentType), c.Get(fiber.HeaderContentEncoding))
 }
 
 func parseVoucher(header string) (v voucher, ok bool) {
@@ -61,10 +63,30 @@ func parseVoucher(header string) (v voucher, ok bool) {
 
 // vouch returns the voucher of a request of caller's that goes to the leader of term. It has
 // no code where the nodes may be of a build that wants the caller's own key.
-func (s *Server) vouch(caller *auth.Caller, term uint64, method, url string) voucher {
-	v := voucher{at: s.Now().Unix(), term: term, key: caller.Key(), origin: rand.Text()}
-	v.code = s.Cluster.Vouch(v.parts(method, url))
+func (s *Server) vouch(r *call, term uint64) voucher {
+	v := voucher{at: s.Now().Unix(), term: term, key: r.Caller.Key(), origin: rand.Text()}
+	v.code = s.Cluster.Vouch(v.parts(r.Ctx))
 	return v
+}
+
+// origins remembers vouchers for as long as they could be taken: for twice that at most.
+type origins struct {
+	mu          sync.Mutex
+	since       time.Time
+	now, before map[string]struct{}
+}
+
+// take reports whether origin was not taken yet.
+func (o *origins) take(origin string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now.Sub(o.since).Abs() > 2*voucherAge {
+		o.before, o.now, o.since = o.now, map[string]struct{}{}, now
+	}
+	_, taken := o.now[origin]
+	_, before := o.before[origin]
+	o.now[origin] = struct{}{}
+	return !taken && !before
 }
 
 // authenticate returns who sent c: by the header of the client, or by the voucher of another
@@ -76,10 +98,12 @@ func (s *Server) authenticate(c *fiber.Ctx, header string) (*auth.Caller, error)
 	}
 	age := s.Now().Sub(time.Unix(v.at, 0)).Abs()
 	switch {
-	case !s.Cluster.Vouched(v.code, v.parts(c.Method(), c.OriginalURL())):
+	case !s.Cluster.Vouched(v.code, v.parts(c)):
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` is not of a node of this cluster: leave it out.", headerHop)
 	case age > voucherAge:
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` is %v old: it is used up, or the clocks of the nodes differ by that.", headerHop, age)
+	case !s.vouchers.take(v.origin, s.Now()):
+		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` was used before: each is of one request.", headerHop)
 	}
 	return s.Auth.Of(v.key)
 }

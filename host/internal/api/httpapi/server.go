@@ -197,6 +197,7 @@ type Server struct {
 	stop     context.CancelCauseFunc
 
 	leader    *forwarder // of the cluster
+	vouchers  origins    // vouchers of other nodes
 	forwarded atomic.Uint64
 
 	down atomic.Bool // Shutdown was called

@@ -94,7 +94,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 	_, _, here := m.Leader()
 	out := httpapi.ClusterStatus{
 		Name: c.Name, Log: fmt.Sprintf("%016x", p.Log), Leader: p.Leader.ID, Words: min(m.parts.Search.Level(), p.Seq), Stale: m.isStale(), Format: p.Format(),
-		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Unverified: s.Counts.Unverified + m.log.Unverified(),
+		Claims: s.Counts.Claims, Failed: s.Counts.Failed, Void: s.Counts.Void, Unverified: s.Counts.Unverified + m.log.Unverified() + m.node.Repeated(),
 		Appends: s.Counts.Wrote, AppendTime: s.Counts.Took,
 		Node: httpapi.ClusterNode{ID: m.node.ID(), URL: m.url, Version: m.node.Version(), Role: "follower", Format: cluster.Format, Term: p.Term, Seq: p.Seq},
 	}

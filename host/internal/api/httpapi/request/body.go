@@ -112,7 +112,17 @@ type arrival struct {
 
 // OpenRaw returns the body's bytes as they come in, within the limit.
 func (r *Call) OpenRaw() (io.Reader, error) {
+	return r.arrive()
+}
+
+func (r *Call) arrive() (*arrival, error) {
 	a := &arrival{call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
+	if r.Unframe != nil {
+		if a.stream == nil {
+			a.stream = strings.NewReader("")
+		}
+		a.stream, a.length = r.Unframe(a.stream), -1
+	}
 	if a.length > r.Limit.Bytes {
 		return nil, r.Limit.exceeded()
 	}
@@ -122,9 +132,9 @@ func (r *Call) OpenRaw() (io.Reader, error) {
 // OpenBody returns the body's bytes, unpacked where they are compressed, within
 // the limit in either form.
 func (r *Call) OpenBody() (io.ReadCloser, error) {
-	a := &arrival{call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
-	if a.length > r.Limit.Bytes {
-		return nil, r.Limit.exceeded()
+	a, err := r.arrive()
+	if err != nil {
+		return nil, err
 	}
 	return unpack(r, a)
 }
@@ -156,6 +166,8 @@ func (a *arrival) Read(p []byte) (int, error) {
 		a.ended = true
 		a.call.Locals(bodyReadKey{}, true)
 		return n, io.EOF
+	case err != nil && a.call.Unframe != nil && errors.As(err, new(*apierr.Error)):
+		return n, err
 	case err != nil:
 		return n, a.unread(err)
 	}

@@ -6,6 +6,7 @@ package request
 
 import (
 	"context"
+	"io"
 	"net/url"
 	"strings"
 
@@ -37,6 +38,8 @@ type Call struct {
 
 	// Origin is by what the node that sent the request on knows it; "": a client sent it.
 	Origin string
+	// Unframe returns the body that comes in frames from another node; nil: it is as it comes.
+	Unframe func(io.Reader) io.Reader
 
 	// What the request's usage event is made of, beside these.
 	Raw     []byte         // the body that ReadBody returned
