@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/rs/zerolog"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -33,6 +34,7 @@ const (
 	KindFile          = config.KindFile
 	KindSwitch        = config.KindSwitch
 	LockOff           = config.LockOff
+	LogsJSON          = logs.JSON
 	ConsoleOn         = config.ConsoleOn
 )
 

@@ -2,7 +2,7 @@
 // them, tests included. It reads sources alone: building for a system that
 // nothing here is run on would take minutes.
 //
-//	go run ./.ci/systems darwin,windows ./cmd/... ./host/...
+//	go run ./.ci/systems darwin,freebsd,windows ./cmd/... ./host/...
 package main
 
 import (

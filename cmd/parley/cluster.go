@@ -63,7 +63,7 @@ func clusterJoinCommand() *cobra.Command {
 		Long: "Put the newest snapshot of the cluster into --db-path, in place of what a node has there. No host may run there.\n\n" +
 			"`parley serve` does so automatically where a node has no data, or where the log does not reach back to it. With --replace the data may\n" +
 			"be of another log, as on a node that disagrees with the others: it is lost then.",
-		Example: "  parley cluster join --cluster-name docs --cluster-nats tls://n1:4222 --db-path /var/lib/parley --replace",
+		Example: "  parley cluster join --cluster-name docs --cluster-nats tls://n1:4222 \\\n    --db-path /var/lib/parley --replace",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadCluster(cmd)

@@ -47,7 +47,7 @@ func clusterRestoreCommand() *cobra.Command {
 			"alone or of a leader, or of a dump of Meilisearch. Run `parley cluster create` first, and this on the machine of one node, without\n" +
 			"data in its --db-path. Start that node first; the others begin with a snapshot that it keeps within a minute.",
 		Example: "  parley cluster create --cluster-name docs --cluster-nats tls://n1:4222\n" +
-			"  parley cluster restore docs.backup --cluster-name docs --cluster-nats tls://n1:4222 --db-path /var/lib/parley/data",
+			"  parley cluster restore docs.backup --cluster-name docs --cluster-nats tls://n1:4222 \\\n    --db-path /var/lib/parley/data",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := loadNamedCluster(cmd, restoreOptions())

@@ -13,6 +13,7 @@ import (
 // noJSON are the commands without --json, and why.
 var noJSON = map[string]string{
 	"parley serve":               "it prints no result",
+	"parley health":              "the exit status is its result",
 	"parley cluster create":      "it prints no result",
 	"parley quickstart":          "it serves",
 	"parley compile-module":      "the host starts it for itself",

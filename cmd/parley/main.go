@@ -43,6 +43,11 @@ const (
 	exitUsage  = 2 // wrong command line or configuration
 )
 
+// A toldError is one that the log has already.
+type toldError struct{ error }
+
+func (e toldError) Unwrap() error { return e.error }
+
 // loadModules returns the modules that serve runs where no other version is pinned.
 // Progress gets lines for a person.
 type loadModules func(ctx context.Context, progress io.Writer) ([][]byte, error)
@@ -60,7 +65,9 @@ func runArguments(ctx context.Context, args []string, stdout, stderr io.Writer, 
 	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return exitOK
 	}
-	fmt.Fprintln(stderr, "parley:", err)
+	if _, told := errors.AsType[toldError](err); !told {
+		fmt.Fprintln(stderr, "parley:", err)
+	}
 	_, wrote := errors.AsType[cli.UsageError](err)
 	_, named := errors.AsType[host.OptionError](err)
 	if wrote || named {
@@ -96,8 +103,9 @@ func rootCommand(carry loadModules) *cobra.Command {
 	})
 	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
-		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), versionCommand(), compileCommand(), endChildrenCommand())
+		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), healthCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)
+	fitHelp(root)
 	return root
 }
 

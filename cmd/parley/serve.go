@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os/signal"
@@ -33,24 +34,39 @@ func serveCommand(carry loadModules) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			warnOfFlags(cmd.ErrOrStderr(), settings)
-			modules, err := carry(cmd.Context(), cmd.ErrOrStderr())
-			if err != nil {
-				return fmt.Errorf("read the plugins of this program: %w", err)
-			}
 			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			h, err := host.Open(cmd.Context(), c, hostOptions(logs, modules))
-			if err != nil {
-				return err
+			stderr := cmd.ErrOrStderr()
+			if c.LogsMode == host.LogsJSON {
+				stderr = logs.Lines() // who reads the log reads JSON alone
 			}
-			return serveHost(cmd.Context(), h)
+			warnOfFlags(stderr, settings)
+			err = serveWith(cmd.Context(), c, logs, stderr, carry)
+			if err != nil && c.LogsMode == host.LogsJSON && cmd.Context().Err() == nil {
+				log := logs.Logger()
+				log.Error().Err(err).Msg("the service ends")
+				return toldError{err}
+			}
+			return err
 		},
 	}
 	cli.AddOptions(cmd)
 	return cmd
+}
+
+// serveWith runs a host to its end.
+func serveWith(ctx context.Context, c host.Config, logs *host.Logs, stderr io.Writer, carry loadModules) error {
+	modules, err := carry(ctx, stderr)
+	if err != nil {
+		return fmt.Errorf("read the plugins of this program: %w", err)
+	}
+	h, err := host.Open(ctx, c, hostOptions(logs, modules))
+	if err != nil {
+		return err
+	}
+	return serveHost(ctx, h)
 }
 
 // warnOfFlags names the secrets that came by the command line, which shells keep

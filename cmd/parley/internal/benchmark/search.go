@@ -42,7 +42,7 @@ func searchCommand() *cobra.Command {
 			"The file of --queries has a query on each line: its words, or the JSON body of a search. In the first row\n" +
 			"nobody has asked for these words before; rows after it, and rounds, ask for them again.",
 		Example: "  parley bench search packages.ndjson --queries queries.txt\n" +
-			"  parley bench search products.csv --queries queries.txt --primary-key sku --settings settings.json --clients 1,16\n" +
+			"  parley bench search products.csv --queries queries.txt --primary-key sku \\\n    --settings settings.json --clients 1,16\n" +
 			"  parley bench search packages.ndjson --queries queries.txt --json > before.json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

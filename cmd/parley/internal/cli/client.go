@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,10 +29,18 @@ var clientOptions = []string{"http-addr", "master-key", "ssl-cert-path", "db-pat
 // ClientFlags gives cmd the flags by which [OpenClient] finds the service; rights
 // are what the key must allow.
 func ClientFlags(cmd *cobra.Command, rights string) *cobra.Command {
+	AddressFlags(cmd)
 	f := cmd.Flags()
-	f.String(FlagURL, "", "address of the service (default: http_addr of the configuration, as a rule "+defaultURL+")")
 	f.String("key", "", "API key that allows "+rights+" (default: $"+KeyEnv+", or master_key of the configuration file)")
 	f.String("key-file", "", "file whose first line is that key")
+	return cmd
+}
+
+// AddressFlags gives cmd the flags that say where the service is, and how it is trusted.
+func AddressFlags(cmd *cobra.Command) *cobra.Command {
+	f := cmd.Flags()
+	f.String(FlagURL, "", "address of the service (default: http_addr of the configuration, as a rule "+defaultURL+")")
+	TLSFlags(f)
 	f.String(FlagConfigFile, "", ConfigFileMeaning)
 	return cmd
 }
@@ -38,8 +48,9 @@ func ClientFlags(cmd *cobra.Command, rights string) *cobra.Command {
 // A Client asks a running service.
 type Client struct {
 	URL, Key string
-	keyFrom  string   // what names the key, for an error; empty where nobody gave one
-	nearby   []string // data directories of services that may run where this one does not
+	http     *http.Client // nil: the default one
+	keyFrom  string       // what names the key, for an error; empty where nobody gave one
+	nearby   []string     // data directories of services that may run where this one does not
 }
 
 // OpenClient is the service that flags, environment and configuration file name.
@@ -66,8 +77,12 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	by, err := httpClient(cmd.Flags(), c)
+	if err != nil {
+		return nil, err
+	}
 	return &Client{
-		URL: base, Key: cmp.Or(key, c.MasterKey.Reveal()), keyFrom: "--key, --key-file or $" + KeyEnv,
+		URL: base, http: by, Key: cmp.Or(key, c.MasterKey.Reveal()), keyFrom: "--key, --key-file or $" + KeyEnv,
 		nearby: []string{QuickstartData(), c.DBPath},
 	}, nil
 }
@@ -77,9 +92,18 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 func serviceURL(cmd *cobra.Command, c host.Config) (string, error) {
 	given, _ := cmd.Flags().GetString(FlagURL)
 	if given == "" && c.TLS.Cert != "" {
-		given = "https://" + c.HTTPAddr
+		given = "https://" + reachable(c.HTTPAddr)
 	}
-	return ServiceURL(cmp.Or(given, "http://"+c.HTTPAddr))
+	return ServiceURL(cmp.Or(given, "http://"+reachable(c.HTTPAddr)))
+}
+
+// reachable is where a client of this machine finds what listens on addr, which may be all addresses.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if at, wrong := netip.ParseAddr(host); err == nil && (host == "" || wrong == nil && at.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
 }
 
 // Open sends a request, whose body is JSON where there is one, and returns an
@@ -101,7 +125,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 	if c.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := cmp.Or(c.http, http.DefaultClient).Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -29,9 +29,13 @@ func CallHost(cmd *cobra.Command, method, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
+	by, err := httpClient(cmd.Flags(), c)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), hostTimeout)
 	defer cancel()
-	host := &Client{URL: base, Key: c.MasterKey.Reveal(), keyFrom: "--master-key or $" + KeyEnv, nearby: []string{QuickstartData(), c.DBPath}}
+	host := &Client{URL: base, http: by, Key: c.MasterKey.Reveal(), keyFrom: "--master-key or $" + KeyEnv, nearby: []string{QuickstartData(), c.DBPath}}
 	err = host.Call(ctx, method, path, body, into)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the host at %s has not answered within %s: %w", base, hostTimeout, err)

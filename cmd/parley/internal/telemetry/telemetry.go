@@ -53,6 +53,7 @@ func addFlags(cmd *cobra.Command) *cobra.Command {
 		}
 	}
 	cmd.Flags().String(cli.FlagURL, "", "address of the host, such as https://search.example.com (default: that of --http-addr)")
+	cli.TLSFlags(cmd.Flags())
 	cmd.Flags().SortFlags = false
 	return cmd
 }

@@ -21,5 +21,11 @@ func stepBack(nice int, memory uint64) error {
 	if err := unix.Setpriority(unix.PRIO_PGRP, 0, nice); err != nil {
 		return err
 	}
-	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: memory, Max: memory})
+	var l unix.Rlimit
+	setBound(&l.Cur, memory)
+	setBound(&l.Max, memory)
+	return unix.Setrlimit(unix.RLIMIT_DATA, &l)
 }
+
+// setBound sets a limit, whose type systems differ in.
+func setBound[N int64 | uint64](bound *N, n uint64) { *bound = N(n) }

@@ -201,9 +201,8 @@ func Load(from Sources) (Config, []Setting, error) {
 	if n := len(c.MasterKey.Reveal()); len(from.Only) == 0 && c.Env == EnvProduction && n < MinMasterKey {
 		errs = append(errs, fmt.Errorf("option master-key (%s) has %d bytes: want at least %d when env is production", origin["master_key"], n, MinMasterKey))
 	}
-	errs = append(errs, checkTLS(c.TLS))
 	if len(from.Only) == 0 {
-		errs = append(errs, c.checkCluster())
+		errs = append(errs, checkTLS(c.TLS), c.checkCluster())
 	}
 	if origin["allow_private_networks"] == defaultOrigin && c.Env == EnvDevelopment && isLoopback(c.HTTPAddr) {
 		c.PrivateNetworks = upstream.AnyPrivate()
