@@ -39,6 +39,9 @@ func TestRecords(t *testing.T) {
 		{"bad number", ingest.JSON, 0, "[{\"a\":\n01}]", ``, "at line 2, column 2"},
 		{"no body", ingest.JSON, 0, " \n", ``, "empty"},
 		{"lines", ingest.NDJSON, 0, "{\"a\":1}\r\n\n {\"b\":2} ", `1:{"a":1} 3:{"b":2}`, ""},
+		{"several objects a line", ingest.NDJSON, 0, "{\"a\":1}{\"b\":2} {\"c\":3}\n{\"d\":4}", `1:{"a":1} 1:{"b":2} 1:{"c":3} 2:{"d":4}`, ""},
+		{"an object and no other", ingest.NDJSON, 0, "{\"a\":1}{\"b\":2}x", `1:{"a":1}`, "line 1"},
+		{"a value that is no object behind one", ingest.NDJSON, 0, "{\"a\":1} 2", ``, "line 1"},
 		{"broken line", ingest.NDJSON, 0, "{}\n{\"b\":\n2}", `1:{}`, "line 2"},
 		{"not UTF-8", ingest.NDJSON, 0, "{}\n{\"b\":\"\xff\"}", `1:{}`, "not UTF-8, at line 2, column 7"},
 		{

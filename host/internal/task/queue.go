@@ -224,7 +224,7 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 		return Summary{}, q.drop(n, err)
 	}
 	t := Task{
-		UID: q.next, Key: n.Key, Origin: n.Origin, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
+		UID: q.next, Key: n.Key, Origin: n.Origin, Metadata: n.Metadata, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
 		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
 	if n.UID != nil {

@@ -83,6 +83,7 @@ type Task struct {
 	Body       string   `json:",omitempty"` // see [New]; "" once it is finished
 	BodySize   int64    `json:",omitempty"`
 	Origin     string   `json:",omitempty"` // see [New]
+	Metadata   string   `json:",omitempty"` // see [New]
 	Begun      bool     `json:",omitempty"` // something of it may be written: too late to cancel it
 	Crashes    int      `json:",omitempty"` // how often the process ended while it was applied
 	Type       Type
@@ -154,6 +155,8 @@ type New struct {
 	// Origin is by what a node of a cluster that sent the request on finds the task; "": no
 	// node did.
 	Origin string
+	// Metadata is the client's own note, which its task shows; "" without one.
+	Metadata string
 	Replica
 }
 

@@ -140,20 +140,21 @@ func (s *Server) indexRoutes() []*route {
 func (s *Server) documentRoutes() []*route {
 	const all, one = "/indexes/:uid/documents", "/indexes/:uid/documents/:id"
 	listed := []string{"offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors"}
-	added := []string{"primaryKey", "csvDelimiter"}
+	note := []string{"customMetadata"}
+	added := []string{"primaryKey", "csvDelimiter", "customMetadata"}
 	return []*route{
 		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), reads: true, query: listed, handle: s.indexes.ListDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
 		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PutDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
 		{method: "PUT", path: all, id: "updateDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PatchDocuments, family: "documents", tell: tellDocuments(event.DocumentsUpdate)},
-		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
+		{method: "DELETE", path: all, id: "deleteAllDocuments", actions: may(auth.DocumentsDelete), query: note, handle: s.indexes.DeleteAllDocuments, family: "documents", tell: tellDocuments(event.DocumentsClear)},
 		{method: "POST", path: all + "/fetch", id: "fetchDocuments", actions: may(auth.DocumentsGet), reads: true, handle: s.indexes.FetchDocuments, family: "documents", tell: tellDocuments(event.DocumentsFetch)},
-		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
-		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
+		{method: "POST", path: all + "/delete-batch", id: "deleteDocuments", actions: may(auth.DocumentsDelete), query: note, handle: s.indexes.DeleteDocuments, family: "documents", tell: tellDocuments(event.DocumentsDeleteBatch)},
+		{method: "POST", path: all + "/delete", id: "deleteDocumentsByFilter", actions: may(auth.DocumentsDelete), query: note, handle: s.indexes.DeleteByFilter, family: "documents", tell: tellDocuments(event.DocumentsDeleteByFilter)},
 		{method: "POST", path: "/indexes/:uid/files", id: "addFiles", actions: may(auth.DocumentsAdd), query: []string{"source", "baseUrl", "split"}, handle: s.indexes.AddFiles, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
 		{method: "GET", path: "/indexes/:uid/files", id: "listFiles", actions: may(auth.DocumentsGet), query: page, handle: s.indexes.ListFiles, family: "documents", tell: tellDocuments(event.DocumentsList)},
 		{method: "GET", path: "/indexes/:uid/files/*", id: "getFile", actions: may(auth.DocumentsGet), query: []string{"source"}, handle: s.indexes.GetFile, family: "documents", tell: tellDocuments(event.DocumentsGet)},
 		{method: "GET", path: one, id: "getDocument", actions: may(auth.DocumentsGet), query: []string{"fields", "retrieveVectors"}, handle: s.indexes.GetDocument, family: "documents", tell: tellDocuments(event.DocumentsGet)},
-		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), handle: s.indexes.DeleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
+		{method: "DELETE", path: one, id: "deleteDocument", actions: may(auth.DocumentsDelete), query: note, handle: s.indexes.DeleteDocument, family: "documents", tell: tellDocuments(event.DocumentsDelete)},
 	}
 }
 

@@ -181,3 +181,29 @@ func TestTaskKnowsItsKey(t *testing.T) {
 		t.Errorf("the task is shown as %d %s, want it without the key", a.status, a.body)
 	}
 }
+
+// The task of a write of documents shows the client's own note.
+func TestTaskMetadata(t *testing.T) {
+	r := newRig(t, wish{})
+	const all = "/indexes/a/documents"
+	for _, tt := range []struct{ method, path, body string }{
+		{"POST", all, `[{"id":1}]`},
+		{"PUT", all, `[{"id":2}]`},
+		{"POST", all + "/delete-batch", `[1]`},
+		{"POST", all + "/delete", `{"filter":"id = 1"}`},
+		{"DELETE", all + "/2", ""},
+		{"DELETE", all, ""},
+	} {
+		uid := r.task(r.do(tt.method, tt.path+"?customMetadata=run%207", tt.body)).UID
+		if a := r.do("GET", fmt.Sprintf("/tasks/%d", uid), ""); !strings.Contains(a.body, `"customMetadata":"run 7"`) {
+			t.Errorf("%s %s: the task is shown as %s", tt.method, tt.path, a.body)
+		}
+	}
+	if a := r.do("POST", all+"?customMetadata="+strings.Repeat("x", 1025), `[{"id":1}]`); a.status != 400 || !strings.Contains(a.body, "1025 bytes") {
+		t.Errorf("a long note is answered %d %s", a.status, a.body)
+	}
+	uid := r.task(r.do("POST", all, `[{"id":1}]`)).UID
+	if a := r.do("GET", fmt.Sprintf("/tasks/%d", uid), ""); strings.Contains(a.body, "customMetadata") {
+		t.Errorf("a task without a note is shown as %s", a.body)
+	}
+}

@@ -135,9 +135,11 @@ func behind(b []byte, line, column int) (int, int) {
 	return line + breaks, len(b) - bytes.LastIndexByte(b, '\n')
 }
 
-// lineRecords reads NDJSON. Empty lines count for nothing.
+// lineRecords reads NDJSON. Empty lines count for nothing, and a line may have several
+// objects.
 type lineRecords struct {
 	r    *bufio.Reader
+	rest []byte // of the line, in buf
 	n    int
 	line int
 	buf  []byte
@@ -145,6 +147,15 @@ type lineRecords struct {
 
 func (l *lineRecords) Next() (Record, error) {
 	for {
+		if b := l.rest; len(b) > 0 {
+			l.n++
+			column := 1 + len(bytes.TrimRight(l.buf, "\r\n \t")) - len(b)
+			l.rest = nil
+			if at := endOfObject(b); at < len(b) {
+				b, l.rest = b[:at], bytes.TrimSpace(b[at:])
+			}
+			return Record{l.n, l.line, b}, checkRecord(b, l.line, column)
+		}
 		l.buf = l.buf[:0]
 		for {
 			part, err := l.r.ReadSlice('\n')
@@ -157,13 +168,23 @@ func (l *lineRecords) Next() (Record, error) {
 			}
 		}
 		l.line++
-		b := bytes.TrimSpace(l.buf)
-		if len(b) == 0 {
-			continue
-		}
-		l.n++
-		return Record{l.n, l.line, b}, checkRecord(b, l.line, 1)
+		l.rest = bytes.TrimSpace(l.buf)
 	}
+}
+
+// endOfObject is where the first of the objects in b ends, and len(b) where there is
+// but one, or anything else.
+func endOfObject(b []byte) int {
+	d := json.NewDecoder(bytes.NewReader(b))
+	var first json.RawMessage
+	if json.Valid(b) || d.Decode(&first) != nil {
+		return len(b)
+	}
+	at := int(d.InputOffset())
+	if next := bytes.TrimSpace(b[at:]); first[0] != '{' || len(next) == 0 || next[0] != '{' {
+		return len(b)
+	}
+	return at
 }
 
 // A table reads CSV: the first line names the fields, each with its type behind

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
@@ -39,11 +40,18 @@ func (s *Server) Enqueue(r *request.Call, n task.New) error {
 	return r.Answer(http.StatusAccepted, NewSummary(&t))
 }
 
-// Accept puts n into the queue.
+// maxMetadata bounds a client's note on a task, in bytes.
+const maxMetadata = 1 << 10
+
+// Accept puts n into the queue, with the note that the request has for its task.
 func (s *Server) Accept(r *request.Call, n task.New) (t task.Summary, err error) {
 	if n.Replica, err = s.readReplica(r); err != nil {
 		return t, err
 	}
+	if n.Metadata = r.Query["customMetadata"]; len(n.Metadata) > maxMetadata {
+		return t, apierr.Newf(apierr.BadRequest, "`customMetadata` has %d bytes: at most %d are kept.", len(n.Metadata), maxMetadata)
+	}
+	n.Metadata = strings.Clone(n.Metadata) // the request's bytes are the server's
 	n.Key, n.Origin = r.Caller.Key(), r.Origin
 	return s.Tasks.Enqueue(r.Base, n)
 }
@@ -106,12 +114,13 @@ type taskBody struct {
 	EnqueuedAt time.Time       `json:"enqueuedAt"`
 	StartedAt  *time.Time      `json:"startedAt"`
 	FinishedAt *time.Time      `json:"finishedAt"`
+	Metadata   string          `json:"customMetadata,omitempty"`
 }
 
 func newTaskBody(t *task.Task) taskBody {
 	b := taskBody{
 		UID: t.UID, BatchUID: t.BatchUID, IndexUID: orNull(t.IndexUID), Status: string(t.Status), Type: string(t.Type),
-		CanceledBy: t.CanceledBy, Details: t.Details, EnqueuedAt: t.EnqueuedAt,
+		CanceledBy: t.CanceledBy, Details: t.Details, EnqueuedAt: t.EnqueuedAt, Metadata: t.Metadata,
 	}
 	if t.Error != nil {
 		b.Error = &taskError{t.Error.Message, t.Error.Code, t.Error.Type, apierr.Docs + t.Error.Code}
