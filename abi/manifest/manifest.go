@@ -96,7 +96,7 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 		if m.Grants.Secrets != nil {
 			wrong("grants.secrets belongs to ABI 1: say by auth how the host signs in")
 		}
-		problems = append(problems, slices.Concat(checkAuth(m), checkDoes(m), checkOptions(m), checkTimeouts(m))...)
+		problems = append(problems, slices.Concat(checkAuth(m), checkDoes(m), checkContent(m), checkOptions(m), checkTimeouts(m))...)
 		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Does != nil || m.Embed.MaxTexts != 0 || m.Options != nil || m.Timeouts != abi.Timeouts{}) {
 			wrong("auth, does, options and timeouts belong to providers")
 		}
@@ -122,6 +122,31 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 
 // ops are what a provider can do.
 var ops = []string{abi.OpChat, abi.OpEmbed, abi.OpModels}
+
+// parts are the types of content parts, beside text, that a provider may be given.
+var parts = []string{"image_url", "input_audio", "file"}
+
+// checkContent finds what is wrong with what m says of content and formats.
+func checkContent(m *abi.Manifest) (problems []string) {
+	for i, typ := range m.Accepts {
+		switch {
+		case !slices.Contains(parts, typ):
+			problems = append(problems, fmt.Sprintf("accepts has %s, and may have: %s", quoteName(typ), strings.Join(parts, ", ")))
+		case slices.Contains(m.Accepts[:i], typ):
+			problems = append(problems, fmt.Sprintf("accepts has %s twice", quoteName(typ)))
+		}
+	}
+	if m.FormatWithTools != "" && m.FormatWithTools != "no" {
+		problems = append(problems, fmt.Sprintf("formatWithTools is %s and must be \"no\", or left out", quoteName(m.FormatWithTools)))
+	}
+	if m.FormatModels != nil && m.FormatWithTools == "" {
+		problems = append(problems, "formatWithToolsModels are exceptions from formatWithTools, which is left out")
+	}
+	if m.Kind != abi.KindProvider && (m.Accepts != nil || m.FormatWithTools != "") {
+		problems = append(problems, "accepts and formatWithTools belong to providers")
+	}
+	return problems
+}
 
 // checkDoes finds what is wrong with what m says that its plugin does.
 func checkDoes(m *abi.Manifest) (problems []string) {

@@ -121,7 +121,7 @@ var layout = []row{
 	{layerDomain, "~search/template", "", ""},
 	{layerDomain, "~search/text", "~base/rawjson ~search/attribute", "github.com/blevesearch/bleve/v2/analysis github.com/blevesearch/vellum golang.org/x/text"},
 	{layerDomain, "~search/vector", "~base/apierr ~base/apierr/indexerr ~base/contain ~search/storage", ""},
-	{layerDomain, "~search/write", "abi ~base/apierr ~base/apierr/indexerr ~base/feature ~base/rawjson ~search/bleveindex ~search/embedder ~search/filter ~search/index ~search/ingest ~search/settings ~search/storage ~search/template ~search/vector ~task", ""},
+	{layerDomain, "~search/write", "abi ~base/apierr ~base/apierr/indexerr ~base/feature ~base/rawjson ~search/attribute ~search/bleveindex ~search/embedder ~search/filter ~search/index ~search/ingest ~search/settings ~search/storage ~search/template ~search/vector ~task", ""},
 	{layerDomain, "~task", "~base/apierr ~base/contain", ""},
 	{layerDomain, "~task/webhook", "~base/apierr ~base/outbound ~base/secret ~task", "github.com/google/uuid"},
 	{layerDomain, "~telemetry", "abi abi/event abi/metric ~base/rawjson ~base/sysinfo", "github.com/dustin/go-humanize"},

@@ -101,7 +101,7 @@ func openQuirks(t *testing.T, plugins ...string) *quirks {
 	for i, name := range plugins {
 		modules[i] = house.Shipped(t, name)
 	}
-	q.House = house.Open(t, nil, modules...)
+	q.House = house.Open(t, map[string]string{"http-chat-payload-size-limit": "16 MiB"}, modules...)
 	q.AddFilms(3)
 	return q
 }
@@ -201,4 +201,180 @@ func TestOldClients(t *testing.T) {
 		t.Errorf("an answer by HTTP/1.0 = %s", all)
 	}
 	q.want("a byte order mark", q.Call("POST", "/v1/chat/completions", "\xef\xbb\xbf"+strings.Replace(ask, `"stream":true,`, "", 1)), 200, "Alpha.")
+}
+
+// TestModelsWithoutTools: a model that takes no tools, or none beside a format, by the
+// workspace's word or by its provider's refusal, is given what was searched for it, and
+// is refused once.
+func TestModelsWithoutTools(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai", "ollama")
+	whole := func(asked) told { return stream(piece(`{"content":"Alpha."}`), finish("stop")) }
+	refusing := func(status int, message string) func(asked) told {
+		return func(a asked) told {
+			if a.has("tools") {
+				return refusal(status, message, "bad")
+			}
+			return whole(a)
+		}
+	}
+	given := func(name string, i int) {
+		t.Helper()
+		all := q.requests(name)
+		if i >= len(all) {
+			t.Errorf("%s: %d requests", name, len(all))
+			return
+		}
+		if a := all[i]; a.has("tools") || a.has("tool_choice") || !strings.Contains(string(a["messages"]), `\"hits\":[{`) || !strings.Contains(string(a["messages"]), "films") {
+			t.Errorf("%s: request %d = %s, want the hits in its prompt and no tools", name, i, a)
+		}
+	}
+	q.workspace("never", "openAi", `,"tools":"no","indexUids":["films"]`, whole)
+	q.want("tools: no", q.Call("POST", "/v1/responses", `{"model":"never","input":"film"}`), 200, "Alpha.")
+	given("never", 0)
+	for name, answer := range map[string]func(asked) told{
+		"vllm":       refusing(400, `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`),
+		"groq":       refusing(400, "`tool calling` is not supported with this model"),
+		"openrouter": refusing(404, "No endpoints found that support tool use. Try disabling \"searchInIndex\"."),
+		"llamacpp":   refusing(500, "tools param requires --jinja flag"),
+		"deepseek":   refusing(400, "deepseek-reasoner does not support Function Calling"),
+	} {
+		q.workspace(name, "openAi", `,"indexUids":["films"]`, answer)
+		for range 2 {
+			q.want(name, q.Call("POST", "/v1/chat/completions", `{"model":"`+name+`","tool_choice":"auto","messages":[{"role":"user","content":"film"}],"tools":[{"type":"function","function":{"name":"_meiliSearchSources","parameters":{}}}],"stream":true}`), 200, "Alpha.", `_meiliSearchSources`)
+		}
+		if n := len(q.requests(name)); n != 3 {
+			t.Errorf("%s: %d requests for two answers, want 3", name, n)
+		}
+		given(name, 1)
+		given(name, 2)
+	}
+	q.workspace("plain", "ollama", `,"indexUids":["films"]`, func(a asked) told {
+		if a.has("tools") {
+			return told{400, "application/json", `{"error":"registry.ollama.ai/library/m does not support tools"}`}
+		}
+		return lines(`{"model":"m","message":{"role":"assistant","content":"Alpha."},"done":false}`, `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`)
+	})
+	q.want("ollama", q.Call("POST", "/v1/chat/completions", `{"model":"plain","messages":[{"role":"user","content":"film"}]}`), 200, "Alpha.")
+	given("plain", 1)
+	const own = `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`
+	q.want("a client's own tools", q.v1("groq", own), 200) // learnt: they are not sent
+	q.workspace("strict", "openAi", "", refusing(400, "Invalid value for tools[0].function.parameters: schema is not supported"))
+	q.want("another refusal", q.v1("strict", ""), 400, "schema")
+
+	for name, message := range map[string]string{
+		"groqjson": "json mode cannot be combined with tool/function calling",
+		"cerebras": `"tools" is incompatible with "response_format"`,
+		"gemini":   "Function calling with a response mime type: 'application/json' is unsupported",
+	} {
+		q.workspace(name, "openAi", `,"indexUids":["films"]`, func(a asked) told {
+			switch {
+			case a.has("tools") && a.has("response_format"):
+				return refusal(400, message, "bad")
+			case a.has("response_format"):
+				return stream(piece(`{"content":"{\"title\":\"Alpha\"}"}`), finish("stop"))
+			}
+			return stream(piece(`{"content":"It is Alpha."}`), finish("stop"))
+		})
+		for range 2 {
+			q.want(name, q.v1(name, `,"response_format":{"type":"json_object"}`), 200, `{\"title\":\"Alpha\"}`, "!It is")
+		}
+		if n := len(q.requests(name)); n != 5 {
+			t.Errorf("%s: %d requests for two answers, want 5", name, n)
+		}
+	}
+}
+
+// TestTrialOfSettings: a test takes settings that are not stored.
+func TestTrialOfSettings(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	q.workspace("new", "openAi", "", func(a asked) told {
+		if !a.has("max_completion_tokens") {
+			return refusal(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "unsupported_parameter")
+		}
+		return stream(piece(`{"content":"hello"}`), finish("stop"))
+	})
+	q.want("stored", q.Call("POST", "/chats/new/test", ""), 200, `"ok":true`)
+	q.want("another address", q.Call("POST", "/chats/new/test", `{"baseUrl":"http://127.0.0.1:9/v1"}`), 200, `"ok":false`, `"problem":"apiKey"`)
+	q.want("another address and key", q.Call("POST", "/chats/new/test", `{"baseUrl":"http://127.0.0.1:9/v1","apiKey":"key-987654321"}`), 200, `"ok":false`, `"problem":"baseUrl"`)
+	q.want("no workspace", q.Call("POST", "/chats/absent/test", ""), 404, "chat_not_found")
+	q.want("a workspace to be", q.Call("POST", "/chats/absent/test", fmt.Sprintf(`{"source":"openAi","baseUrl":"%s/new","apiKey":"key-987654321","model":"x"}`, q.URL)), 200, `"ok":true`, `"model":"x"`)
+	q.want("nothing is stored", q.Call("GET", "/chats/absent/settings", ""), 404)
+	q.want("a wrong setting", q.Call("POST", "/chats/new/test", `{"baseUrl":7}`), 400, "invalid_chat_completion_base_api")
+	q.want("an unknown setting", q.Call("POST", "/chats/new/test", `{"url":"x"}`), 400, "url")
+	q.want("as it was", q.Call("GET", "/chats/new/settings", ""), 200, q.URL)
+}
+
+// TestEmptyTemplate: a template that makes nothing of documents is warned of with its
+// task, and the model is given passages, which the report says.
+func TestEmptyTemplate(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	task := q.Must("PATCH", "/indexes/films/settings/chat", `{"documentTemplate":"{{ doc.nothing }}"}`)
+	q.Finish(task)
+	q.want("the task", q.Call("GET", "/tasks?limit=1", ""), 200, "documentTemplate makes nothing")
+	q.workspace("empty", "openAi", "", func(a asked) told {
+		if strings.Contains(string(a["messages"]), `"tool_call_id"`) {
+			return stream(piece(`{"content":"Alpha."}`), finish("stop"))
+		}
+		return stream(strings.Replace(sought, "rockets", "film", 1), finish("tool_calls"))
+	})
+	q.want("the report", q.v1("empty", `,"stream":true,"tools":[{"type":"function","function":{"name":"_meiliSearchSources","parameters":{}}}]`), 200, "documentTemplate makes nothing")
+	if all := q.requests("empty"); len(all) != 2 || strings.Contains(string(all[1]["messages"]), `\"text\":\"\"`) {
+		t.Errorf("the model is given %s, want passages", all)
+	}
+}
+
+// TestParts: images, sound and files reach providers in their own form; what is
+// somewhere else is refused where the provider fetches nothing; and what the provider
+// draws reaches the client.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai", "anthropic", "ollama", "gemini", "bedrock")
+	const png, pdf = "data:image/png;base64,iVBORw0KGgo=", "data:application/pdf;base64,JVBERi0="
+	show := func(url string) string { return `{"type":"image_url","image_url":{"url":"` + url + `"}}` }
+	file := `{"type":"file","file":{"filename":"a b.pdf","file_data":"` + pdf + `"}}`
+	ask := func(name string, parts ...string) house.Reply {
+		return q.Call("POST", "/v1/chat/completions", `{"model":"`+name+`","messages":[{"role":"user","content":[{"type":"text","text":"What is it?"},`+strings.Join(parts, ",")+`]}]}`)
+	}
+	is := func(name, member string, wanted ...string) {
+		t.Helper()
+		all := q.requests(name)
+		for _, w := range wanted {
+			if len(all) == 0 || !strings.Contains(string(all[len(all)-1][member]), w) {
+				t.Errorf("%s is sent %s, want %s", name, all, w)
+			}
+		}
+	}
+	stop := func(asked) told { return refusal(400, "stop here", "x") }
+	for source, name := range map[string]string{"anthropic": "claude", "ollama": "llama", "gemini": "flash", "openAi": "gpt"} {
+		q.workspace(name, source, "", stop)
+	}
+	ask("claude", show(png), show("https://example.com/a.png"), file)
+	is("claude", "messages", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`, `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`,
+		`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"a b.pdf"}`)
+	ask("llama", show(png))
+	is("llama", "messages", `"content":"What is it?","images":["iVBORw0KGgo="]`)
+	q.want("an address for Ollama", ask("llama", show("https://example.com/a.png")), 400, "content[1].image_url.url", "fetches none")
+	q.want("a file for Ollama", ask("llama", file), 400, "messages[0].content[1].type", "unsupported_content_part")
+	ask("flash", show(png), file, `{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}`)
+	is("flash", "contents", `{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}`, `{"inlineData":{"mimeType":"application/pdf","data":"JVBERi0="}}`, `{"inlineData":{"mimeType":"audio/wav","data":"UklGRg=="}}`)
+	ask("gpt", show(png), file)
+	is("gpt", "messages", show(png), file)
+	big := show("data:image/png;base64," + strings.Repeat("A", 3<<20))
+	ask("gpt", big)
+	is("gpt", "messages", strings.Repeat("A", 3<<20))
+	q.want("too much", ask("gpt", big, big), 400, "messages[0].content[2]", "content_part_too_large")
+
+	drawn := "data:image/png;base64," + strings.Repeat("B", 3<<20)
+	q.workspace("painter", "openAi", "", func(asked) told {
+		return stream(piece(`{"content":"Here."}`), piece(`{"images":[{"type":"image_url","image_url":{"url":"`+drawn+`"}}]}`), finish("stop"))
+	})
+	q.want("an image of OpenRouter, over 2 MiB", q.v1("painter", ""), 200, "Here.", `"images":[{"type":"image_url","image_url":{"url":"`+drawn[:99])
+	q.workspace("banana", "gemini", "", func(asked) told {
+		return told{body: `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Here."},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":9,"totalTokenCount":12,"candidatesTokensDetails":[{"modality":"IMAGE","tokenCount":8}]},"modelVersion":"m","responseId":"r"}` + "\n\n"}
+	})
+	q.want("an image of Gemini", q.v1("banana", ""), 200, "Here.", `"images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"type":"image_url"}]`, `"image_tokens":8`)
+	q.want("chunks", q.v1("banana", `,"stream":true`), 200, "iVBORw0KGgo=")
 }

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/binary"
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/openai"
@@ -185,7 +186,7 @@ func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error
 // part takes a text, a piece of reasoning or a call. What a provider's own tools
 // say of themselves is not a part of the answer.
 func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
-	var text, signature, function rawjson.Value
+	var text, signature, function, inline rawjson.Value
 	thought := false
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
@@ -197,7 +198,13 @@ func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 			signature = m.Value
 		case "functionCall":
 			function = m.Value
+		case "inlineData":
+			inline = m.Value
 		}
+	}
+	if !inline.IsNull() && !thought {
+		g.spoil()
+		out.Extra(imageExtra(inline))
 	}
 	if !function.IsNull() {
 		return g.call(s, v, function, signature, out)
@@ -222,6 +229,17 @@ func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	}
 	s.say(what, piece, out)
 	return nil
+}
+
+// imageExtra is the extra record for what the model drew, in the form in which servers of
+// OpenAI's shape give images; none where it is something else.
+func imageExtra(inline rawjson.Value) rawjson.Value {
+	mime := inline.Get("mimeType").String()
+	if !strings.HasPrefix(mime, "image/") {
+		return nil
+	}
+	url := rawjson.Quote("data:" + mime + ";base64," + inline.Get("data").String())
+	return newObject("images", wrapArray(newObject("image_url", newObject("url", url), "type", `"image_url"`)))
 }
 
 // say writes a text as the record it belongs to.

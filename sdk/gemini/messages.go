@@ -151,23 +151,32 @@ func (c *conversation) user(at place, content rawjson.Value) error {
 		switch p := it.Value; p.Get("type").String() {
 		case "text":
 			c.text("user", p.Get("text"))
-		case "image_url":
-			c.add("user", imagePart(p.Path("image_url", "url").String()))
+		case "image_url", "input_audio", "file":
+			m := openai.MediaOf(p)
+			if m.Data != "" && m.MIME == "" || m.Data == "" && m.URL == "" {
+				return provider.Refuse(at.String() + ".content[" + strconv.Itoa(i) + "]." + m.Type + "` must be a data URI such as data:image/png;base64,…, or an address")
+			}
+			c.begin("user")
+			c.body = appendMedia(c.body, &m)
 		default:
-			return provider.Refuse(at.String() + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text or image_url")
+			return provider.Refuse(at.String() + ".content[" + strconv.Itoa(i) + "].type` is none that Gemini can be given: send text, image_url, input_audio or file")
 		}
 	}
 	return nil
 }
 
-// imagePart returns a part that holds an image, or says where it is.
-func imagePart(url string) rawjson.Value {
-	if rest, ok := strings.CutPrefix(url, "data:"); ok {
-		if mime, data, ok := strings.Cut(rest, ";base64,"); ok {
-			return newObject("inlineData", newObject("mimeType", rawjson.Quote(mime), "data", string(rawjson.Quote(data))))
-		}
+// appendMedia appends a part that holds an image, a sound or a file, or says where it
+// is.
+func appendMedia(b []byte, m *openai.Media) []byte {
+	begin, name, value := `{"inlineData":{`, `"data":`, m.Data
+	if m.URL != "" {
+		begin, name, value = `{"fileData":{`, `"fileUri":`, m.URL
 	}
-	return newObject("fileData", newObject("fileUri", rawjson.Quote(url)))
+	b = append(b, begin...)
+	if m.MIME != "" {
+		b = append(rawjson.AppendString(append(b, `"mimeType":`...), m.MIME), ',')
+	}
+	return append(rawjson.AppendString(append(b, name...), value), "}}"...)
 }
 
 // joinSaid returns the text of an assistant's message, which may be a refusal, as

@@ -18,7 +18,7 @@ func TestEncodeMessages(t *testing.T) {
 		},
 		{
 			"images", "", `{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"image_url","image_url":{"url":"https://x.example/1.png"}}]}`,
-			`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}},{"fileData":{"fileUri":"https://x.example/1.png"}}]}`, ``,
+			`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}},{"fileData":{"mimeType":"image/png","fileUri":"https://x.example/1.png"}}]}`, ``,
 		},
 		{
 			"calls, answered in another order", "gemini-2.5-pro",

@@ -128,7 +128,7 @@ func (a *Answer) WriteTo(s Sink) error {
 		if err == nil {
 			err = a.open()
 		}
-		for err != nil && a.fallBack(err) {
+		for err != nil && (a.adapt(err) || a.fallBack(err)) {
 			err = a.open()
 		}
 		if err != nil {
@@ -170,6 +170,7 @@ func (a *Answer) begin(s Sink) {
 	if a.sink == nil {
 		a.sink = s
 		s.Begin(Head{Created: a.created, Model: a.named})
+		a.tellBeforehand()
 	}
 }
 
@@ -260,7 +261,7 @@ func (a *Answer) maxRounds() int {
 // isLast reports whether the round to come is the last one, which is for an answer
 // alone.
 func (a *Answer) isLast() bool {
-	return a.forming || len(a.talk.indexes) > 0 && a.outcome.Rounds+1 >= a.maxRounds()
+	return a.forming || a.talk.before != nil || len(a.talk.indexes) > 0 && a.outcome.Rounds+1 >= a.maxRounds()
 }
 
 // formats reports whether the round's text is not the answer yet: that is made of it

@@ -74,14 +74,22 @@ func (a *Answer) announce(calls []*call) {
 	}
 }
 
-// note gives the hits of a search their numbers, tells the sink of them, and makes the texts of the result.
+// note numbers the hits of a search, and tells the sink of them.
 func (a *Answer) note(r *result) {
-	if !r.search {
-		return
+	if r.search {
+		a.number(r)
+		a.tellSearched(r)
 	}
-	hits := r.found.Hits
-	a.found = addCitable(a.found, a.options.Base, r.index, hits)
-	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: hits})
+}
+
+// tellSearched tells the sink of a search.
+func (a *Answer) tellSearched(r *result) {
+	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.found.Hits})
+}
+
+// number gives the hits of a search their numbers, and makes the texts of the result.
+func (a *Answer) number(r *result) {
+	a.found = addCitable(a.found, a.options.Base, r.index, r.found.Hits)
 	if !r.failed {
 		r.content, r.sources = hitsContent(r.index, r.found), documents(r.found)
 	}

@@ -103,6 +103,8 @@ type Found struct {
 	// Coverage is how much of the question, by what its words are worth, the hits have: 0 to 1. nil: not
 	// known, since the hits are whole documents and not passages of them.
 	Coverage *float64
+	// Warning is for who set the index up, as a sentence; empty: nothing is wrong.
+	Warning string
 }
 
 // An Index is what the model is told of an index.

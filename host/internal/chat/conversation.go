@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
@@ -26,32 +27,36 @@ type conversation struct {
 	format   json.RawMessage // that the last round alone asks for; nil: fields have it, if any
 	answered bool            // the last message is the answer that gets that format
 	prompts  *workspace.PromptTexts
-	indexes  []Index // none: nothing to search
+	indexes  []Index     // none: nothing to search
+	before   *beforehand // the model has no tools; nil: it has
 }
 
-// newConversation begins the conversation of a request. apart: its response_format
-// cannot be asked for beside tools.
-func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, apart bool) conversation {
+// newConversation begins the conversation of a request, with a model that lacks
+// something.
+func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lacks lack) conversation {
 	c := conversation{prompts: p, indexes: indexes}
+	if lacks&lacksTools != 0 {
+		c.before = &beforehand{}
+		r.offered = nil
+	}
 	fields, choice := r.fields, r.fields["tool_choice"]
 	fields["stream"] = json.RawMessage("true")
 	delete(fields, "tool_choice")
 	// Providers refuse what is said of tools where there are none. A client
 	// that sent none and yet speaks of them gets its provider's own answer.
-	none := len(r.offered) == 0 && len(indexes) == 0
-	if none && r.askedTools || len(indexes) == 0 && chosenFunction(choice) == searchFunction {
+	none := len(r.offered) == 0 && (len(indexes) == 0 || c.before != nil)
+	if none && (r.askedTools || c.before != nil) || len(indexes) == 0 && chosenFunction(choice) == searchFunction {
 		choice = nil
 		delete(fields, "parallel_tool_calls")
 	}
 	if choice != nil {
 		c.choice = rawjson.AppendCompact(nil, choice)
 	}
-	if format := fields["response_format"]; apart && !none && asksFormat(format) {
-		c.format = rawjson.AppendCompact(nil, format)
-		delete(fields, "response_format")
-	}
 	c.fields = rawjson.AppendCompact(nil, fields.Append(nil))
 	c.fields = c.fields[:len(c.fields)-1]
+	if lacks&lacksFormatWithTools != 0 && !none {
+		c.part()
+	}
 	size := 0
 	for _, m := range r.messages {
 		size += len(m) + 1
@@ -64,6 +69,21 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, apar
 		c.tools = appendItem(c.tools, t)
 	}
 	return c
+}
+
+// part has the last round alone ask for the format, and reports whether there is one
+// that all rounds would ask for.
+func (c *conversation) part() bool {
+	fields, _ := jsonbody.ObjectOf(append(slices.Clip(c.fields), '}'))
+	format := fields["response_format"]
+	if !asksFormat(format) {
+		return false
+	}
+	c.format = rawjson.AppendCompact(nil, format)
+	delete(fields, "response_format")
+	c.fields = fields.Append(nil)
+	c.fields = c.fields[:len(c.fields)-1]
+	return true
 }
 
 // add appends a message.
@@ -110,9 +130,17 @@ func asksFormat(v json.RawMessage) bool {
 	return ok && typ != "text"
 }
 
-// formatsApart reports whether m's provider is asked for a format by itself.
-func formatsApart(m *abi.Manifest, model string) bool {
-	return m.FormatWithTools == "no" && !workspace.MatchesModel(m.FormatModels, model)
+// lacksOf is what the model that w asks by the plugin of m cannot do: as the manifest
+// and the workspace say, and as its provider has refused before.
+func (d *Deps) lacksOf(w *workspace.Workspace, m *abi.Manifest, model string) lack {
+	lacks := d.learnt.of(modelAtOf(w, m, model))
+	if m.FormatWithTools == "no" && !workspace.MatchesModel(m.FormatModels, model) {
+		lacks |= lacksFormatWithTools
+	}
+	if w.NoTools {
+		lacks |= lacksTools
+	}
+	return lacks
 }
 
 // lastWords ask for an answer where there are no tools any more.
@@ -125,7 +153,10 @@ const formatWords = "Give this answer in the format that was asked for, and noth
 // asks for an answer. It is a copy.
 func (c *conversation) body(round int, last bool) []byte {
 	prompts, tools := c.prompts.Effective(), c.tools
-	if last {
+	if c.before != nil && len(c.before.found) > 0 {
+		prompts.System = strings.TrimPrefix(prompts.System+"\n\n"+string(c.before.found), "\n\n")
+	}
+	if last || c.before != nil {
 		tools = nil
 	} else if len(c.indexes) > 0 {
 		tools = appendItem(tools[:len(tools):len(tools)], searchTool(prompts, c.indexes))
@@ -141,7 +172,7 @@ func (c *conversation) body(round int, last bool) []byte {
 	switch {
 	case c.answered:
 		b = append(rawjson.AppendString(append(b, `,{"role":"user","content":`...), formatWords), '}')
-	case last:
+	case last && c.before == nil:
 		b = append(rawjson.AppendString(append(b, `,{"role":"system","content":`...), lastWords), '}')
 	}
 	b = append(b, ']')
@@ -154,7 +185,7 @@ func (c *conversation) body(round int, last bool) []byte {
 		b = append(b, ']')
 	}
 	choice := c.choice
-	if last {
+	if last || c.before != nil {
 		choice = nil
 	} else if round > 0 {
 		choice = laterChoice(choice)

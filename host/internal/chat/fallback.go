@@ -129,9 +129,12 @@ var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key"
 // take has w answer what is left of the rounds.
 func (a *Answer) take(w *workspace.Workspace, req *request, source Source) {
 	m := source.Manifest()
-	fresh := newConversation(req, a.talk.prompts, a.talk.indexes, formatsApart(m, req.model))
+	fresh := newConversation(req, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(w, m, req.model))
 	a.talk.fields, a.talk.tools, a.talk.choice, a.talk.format = fresh.fields, fresh.tools, fresh.choice, fresh.format
 	a.talk.messages = plain(a.talk.messages)
+	if a.talk.before == nil || fresh.before == nil {
+		a.talk.before = fresh.before
+	}
 	a.workspace, a.source, a.manifest = w, source, m
 	a.most = req.maxTokens()
 	a.hideSecrets(w)

@@ -157,7 +157,11 @@ func (a *Answer) reportBegin(calls []*call) {
 // reportEnd tells the client what came of a call.
 func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	if name := a.tools.reports.sources; name != "" {
-		a.sink.Report(name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}.Append(nil))
+		report := jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}
+		if r.found.Warning != "" {
+			report["warning"] = jsonbody.Quote(r.found.Warning)
+		}
+		a.sink.Report(name, report.Append(nil))
 	}
 	if name := cmp.Or(a.tools.reports.errors, a.tools.reports.error); name != "" && r.failed {
 		a.sink.Report(name, jsonbody.Object{"call_id": jsonbody.Quote(c.id), "function_name": jsonbody.Quote(c.name), "error": r.content}.Append(nil))

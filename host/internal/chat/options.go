@@ -4,10 +4,13 @@ import (
 	"net/netip"
 
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // Options is how an answer differs from one of /chats. The zero value is none.
 type Options struct {
+	// Workspace, where not nil, is what is asked in place of the one that is stored.
+	Workspace *workspace.Workspace
 	// Model is the model's name in the chunks; empty: what the provider says.
 	Model string
 	// Unnamed lets the request name no model.

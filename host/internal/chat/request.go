@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -136,18 +137,23 @@ func (r *request) parseMessages(v json.RawMessage) error {
 			return err
 		}
 		for _, p := range parts {
-			r.parts = append(r.parts, part{i, p.index, p.typ})
+			p.message = i
+			r.parts = append(r.parts, p)
 		}
 	}
 	return nil
 }
 
 // A part of a message's content that is more than text: which message's, which of its
-// parts, and its type.
+// parts, its type, and its bytes.
 type part struct {
 	message, index int
 	typ            string
+	size           int
 }
+
+// defaultMemoryMiB is what a plugin has whose manifest does not say.
+const defaultMemoryMiB = 16
 
 // media are the types of such parts.
 var media = []string{"image_url", "input_audio", "file"}
@@ -155,7 +161,12 @@ var media = []string{"image_url", "input_audio", "file"}
 // checkParts refuses the parts that m's provider is not given. said is what the
 // client calls the message at an index.
 func (r *request) checkParts(m *abi.Manifest, said func(int) string) error {
+	left := cmp.Or(m.Limits.MemoryMiB, defaultMemoryMiB) << 20 / 16 // that a call of the plugin takes
 	for _, p := range r.parts {
+		if left -= p.size; left < 0 {
+			at := fmt.Sprintf("%s.content[%d]", said(p.message), p.index)
+			return &apierr.Error{Code: apierr.BadRequest, Param: at, Reason: "content_part_too_large", Message: fmt.Sprintf("`%s` has %d bytes, and all such parts of a request have at most %d for the source %s: send a smaller one, or where it is, if the provider fetches it.", at, p.size, cmp.Or(m.Limits.MemoryMiB, defaultMemoryMiB)<<20/16, m.Source)}
+		}
 		if !slices.Contains(m.Accepts, p.typ) {
 			takes := "only text is taken"
 			if len(m.Accepts) > 0 {
@@ -230,7 +241,7 @@ func checkContent(path, role string, v json.RawMessage) (found []part, err error
 		}
 		typ, _ := rawjson.String(fields["type"])
 		if role == "user" && slices.Contains(media, typ) {
-			found = append(found, part{0, i, typ})
+			found = append(found, part{index: i, typ: typ, size: len(v)})
 			continue
 		}
 		if typ != "text" && (typ != "refusal" || role != "assistant") {

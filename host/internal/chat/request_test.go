@@ -15,7 +15,7 @@ func TestRequestLetsBodyGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConversation(r, &workspace.PromptTexts{}, nil, false)
+	c := newConversation(r, &workspace.PromptTexts{}, nil, 0)
 	want := string(c.body(0, false))
 	clear(body)
 	if got := string(c.body(0, false)); got != want {
@@ -47,7 +47,7 @@ func BenchmarkRequest(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil, false)
+				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil, 0)
 				if len(c.body(0, false)) < body.Len() {
 					b.Fatal("the body is shorter than what came")
 				}

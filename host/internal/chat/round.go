@@ -67,6 +67,11 @@ func (a *Answer) open() error {
 	if a.outcome.Rounds > 0 {
 		a.carry = append(a.carry, base64.StdEncoding.EncodeToString(rd.carry))
 	}
+	if a.talk.before != nil {
+		if err := a.searchBeforehand(); err != nil {
+			return err
+		}
+	}
 	if a.sink != nil {
 		a.sink.BeginRound()
 	}

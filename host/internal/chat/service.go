@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"math"
@@ -10,7 +11,10 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
@@ -29,6 +33,8 @@ type Deps struct {
 	DefaultSource string
 	// Now is the clock that searches are timed by; nil: that of the machine.
 	Now func() time.Time
+
+	learnt *learner
 }
 
 // Limits bounds one answer. The zero value of a field means its default, given
@@ -69,6 +75,7 @@ func (d Deps) withDefaults() Deps {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
+	d.learnt = &learner{}
 	return d
 }
 
@@ -158,6 +165,41 @@ func (m manifests) Manifest(wish workspace.Wish) (*abi.Manifest, bool) {
 // the response's Warning header.
 func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ workspace.PatchedSettings, warning string, err error) {
 	return s.patcher().Patch(ctx, uid, body)
+}
+
+// A Trial is what a test of a workspace asks.
+type Trial struct {
+	Workspace *workspace.Workspace // as it would be: for [Options.Workspace]
+	Model     string               // empty: that of the workspace
+	Unnamed   bool                 // the provider is asked for no model
+}
+
+// Try reads what is tested of a workspace: a model, and settings that are not stored.
+// body may be empty.
+func (s *Service) Try(ctx context.Context, uid string, body []byte) (t Trial, err error) {
+	fields := jsonbody.Object{}
+	if len(bytes.TrimSpace(body)) > 0 {
+		if err := apierr.CheckOnce(body); err != nil {
+			return t, err
+		}
+		if fields, err = jsonbody.Parse(body); err != nil {
+			return t, err
+		}
+	}
+	if v, ok := fields["model"]; ok {
+		if t.Model, ok = rawjson.String(v); !ok && !rawjson.IsNull(v) {
+			return t, jsonbody.WrongType(apierr.BadRequest, "model", "a string", v)
+		}
+		delete(fields, "model")
+	}
+	if t.Workspace, err = s.patcher().Try(ctx, uid, fields); err != nil {
+		return t, err
+	}
+	if t.Model == "" && t.Workspace.DefaultModel == "" {
+		source, loaded := s.deps.Sources.Source(t.Workspace.Wish())
+		t.Unnamed = !loaded || source.Manifest().NoModel
+	}
+	return t, nil
 }
 
 func (s *Service) workspace(ctx context.Context, uid string) (*workspace.Workspace, error) {

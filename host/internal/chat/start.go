@@ -37,9 +37,11 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	if !caller.Workspace(uid) {
 		return nil, workspace.NotFound(uid)
 	}
-	w, err := s.deps.Workspaces.Workspace(ctx, uid)
-	if err != nil {
-		return nil, err
+	w := o.Workspace
+	if w == nil {
+		if w, err = s.deps.Workspaces.Workspace(ctx, uid); err != nil {
+			return nil, err
+		}
 	}
 	if err := req.choose(w, o.Unnamed); err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		caller:   caller,
 		link:     link{w, source, m},
 		held:     held{release: release},
-		talk:     newConversation(req, &w.Prompts, indexes, formatsApart(m, req.model)),
+		talk:     newConversation(req, &w.Prompts, indexes, s.deps.lacksOf(w, m, req.model)),
 		tools:    req.tools,
 		carry:    carriedBy(by(m, req.model), o.Carries, req.messages),
 		model:    req.model,
@@ -115,7 +117,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	}
 	a.hideSecrets(w)
 	err = a.wait()
-	for err != nil && a.fallBack(err) {
+	for err != nil && (a.adapt(err) || a.fallBack(err)) {
 		err = a.wait()
 	}
 	if err == nil {

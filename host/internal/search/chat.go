@@ -92,13 +92,19 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 		return chat.Found{}, err
 	}
 	r := settings.NewRenderer(&own)
-	hits := make([]chat.Hit, len(res.Hits))
+	hits, said := make([]chat.Hit, len(res.Hits)), false
 	for i, h := range res.Hits {
 		text, err := r.Render(ctx, h.Document)
 		if err != nil {
 			return chat.Found{}, err
 		}
+		said = said || strings.TrimSpace(text) != ""
 		hits[i] = chat.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
+	}
+	if !said && len(hits) > 0 && strings.TrimSpace(q) != "" {
+		found, err := s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
+		found.Warning = "The index's documentTemplate makes nothing of what was found: these are its passages."
+		return found, err
 	}
 	return chat.Found{Hits: hits}, nil
 }

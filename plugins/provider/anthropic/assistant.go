@@ -20,7 +20,7 @@ func (c *conversation) assistant(m *spoken) {
 	if c.replay(m) {
 		return
 	}
-	c.say(assistant, m.content)
+	_ = c.say(assistant, 0, m.content) // an assistant shows nothing
 	c.text(assistant, m.refusal, nil)
 	for it := m.calls.Items(); it.Next(); {
 		c.call(it.Value)

@@ -77,9 +77,13 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 		role, _ := members[0].Text()
 		switch string(role) {
 		case "system", "developer":
-			c.say(system, content)
+			if err := c.say(system, i, content); err != nil {
+				return err
+			}
 		case "user":
-			c.say(user, content)
+			if err := c.say(user, i, content); err != nil {
+				return err
+			}
 		case "assistant":
 			m := spoken{content: content, calls: members[2], refusal: members[3]}
 			if !m.calls.Empty() {
@@ -101,20 +105,29 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 	return nil
 }
 
-// say adds the texts of a message's content to the turn of a role, or to the
-// instructions, with their marks for the cache.
-func (c *conversation) say(role byte, content rawjson.Value) {
+// say adds the content of the message at index i to the turn of a role, or its texts to
+// the instructions, with their marks for the cache.
+func (c *conversation) say(role byte, i int, content rawjson.Value) error {
 	if content.Kind() == rawjson.String {
 		c.text(role, content, nil)
-		return
+		return nil
 	}
-	for it := content.Items(); it.Next(); {
+	for it, j := content.Items(), 0; it.Next(); j++ {
 		text := it.Value.Get("text")
 		if text.Kind() != rawjson.String {
 			text = it.Value.Get("refusal")
 		}
-		c.text(role, text, it.Value.Get("cache_control"))
+		if text.Kind() == rawjson.String || role != user {
+			c.text(role, text, it.Value.Get("cache_control"))
+			continue
+		}
+		block, why := mediaBlock(it.Value)
+		if why != "" {
+			return provider.Refuse("`messages[" + strconv.Itoa(i) + "].content[" + strconv.Itoa(j) + "]." + why)
+		}
+		c.add(user, string(block))
 	}
+	return nil
 }
 
 // text adds one text. The API refuses blank ones.

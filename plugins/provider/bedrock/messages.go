@@ -44,7 +44,9 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 			}
 		case "user":
 			c.settle()
-			c.text("user", text)
+			if err := c.user(i, m.Get("content")); err != nil {
+				return err
+			}
 		case "assistant":
 			c.settle()
 			var reasoned []byte

@@ -31,6 +31,10 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 			b = beginMessage(b, "system", text)
 		case "user":
 			b = beginMessage(b, "user", text)
+			var err error
+			if b, err = appendImages(b, i, members[1]); err != nil {
+				return nil, err
+			}
 		case "assistant":
 			b = beginMessage(b, "assistant", text+it.Value.Get("refusal").String())
 			if thinking := members[4]; thinking.Kind() == rawjson.String {
@@ -50,6 +54,33 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 	}
 	c.out = append(b, ']')
 	return c.out, nil
+}
+
+// appendImages appends the images of the message at index i, which are no parts here.
+func appendImages(b []byte, i int, content rawjson.Value) ([]byte, error) {
+	images := 0
+	for it, j := content.Items(), 0; it.Next(); j++ {
+		if it.Value.Get("text").Kind() == rawjson.String {
+			continue
+		}
+		m, at := openai.MediaOf(it.Value), "`messages["+strconv.Itoa(i)+"].content["+strconv.Itoa(j)+"]."
+		switch {
+		case m.Type != "image_url":
+			return nil, provider.Refuse(at + "type` is none that Ollama can be given: send text or image_url")
+		case m.URL != "" || m.Data == "":
+			return nil, provider.Refuse(at + "image_url.url` must hold the image itself, as data:image/png;base64,…: Ollama fetches none")
+		}
+		if images++; images == 1 {
+			b = append(b, `,"images":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendString(b, m.Data)
+	}
+	if images > 0 {
+		b = append(b, ']')
+	}
+	return b, nil
 }
 
 // beginMessage appends a message but for its end.

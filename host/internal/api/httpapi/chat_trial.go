@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
@@ -21,11 +19,6 @@ const (
 	trialAnswer   = 200 // characters of it that are shown
 )
 
-// trialRequest is the body of POST /chats/:uid/test, which may be missing.
-type trialRequest struct {
-	Model string `json:"model"`
-}
-
 // trialBody is what became of a trial. All fields are always there.
 type trialBody struct {
 	OK      bool          `json:"ok"`
@@ -40,26 +33,29 @@ type trialBody struct {
 }
 
 // testChat answers POST /chats/:uid/test: it asks the provider for one word,
-// under the workspace's settings and without a search, and tells what came of
-// it. That the trial failed is not a failure of this request.
+// under the workspace's settings, or those of the body, and without a search, and tells
+// what came of it. That the trial failed is not a failure of this request.
 func (s *Server) testChat(r *call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	b, err := s.trialRequest(r)
+	var body []byte
+	if r.Request().Header.ContentLength() != 0 {
+		if body, err = r.ReadBody(); err != nil {
+			return err
+		}
+	}
+	b, err := s.Chat.Try(s.ctx, uid, body)
 	if err != nil {
 		return err
 	}
-	settings, err := s.Chat.Workspace(s.ctx, uid)
-	if err != nil {
-		return err
-	}
+	settings := b.Workspace.Settings()
 	result := trialBody{Source: settings.Source, Model: settings.DefaultModel}
 	if b.Model != "" {
 		result.Model = &b.Model
 	}
-	answer, err := s.tryChat(r, uid, b.Model)
+	answer, err := s.tryChat(r, &b)
 	result.Millis = accessTo(r).took().Milliseconds()
 	if errors.Is(err, errClientLeft) {
 		return err
@@ -129,23 +125,6 @@ func trialRemedy(p chat.Problem, uid string, hasBase bool) string {
 	return ""
 }
 
-// trialRequest reads the body, where there is one.
-func (s *Server) trialRequest(r *call) (b trialRequest, err error) {
-	body, err := r.OpenBody()
-	if err != nil {
-		return b, err
-	}
-	defer body.Close()
-	raw, err := io.ReadAll(r.Lent(body))
-	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
-		return b, err
-	}
-	if _, err := r.ContentType(request.MIMEJSON); err != nil {
-		return b, err
-	}
-	return b, apierr.DecodeStrict(raw, &b, nil)
-}
-
 // errEnough ends a trial whose provider has said something.
 var errEnough = errors.New("the trial has its answer")
 
@@ -177,32 +156,30 @@ func (w *trialSink) Sent() int { return w.pieces }
 
 // tryChat asks with each name that the limit of an answer has, until one is not what
 // the provider refuses.
-func (s *Server) tryChat(r *call, uid, model string) (string, error) {
-	answer, err := s.tryOnce(r, uid, model, "max_tokens")
+func (s *Server) tryChat(r *call, b *chat.Trial) (string, error) {
+	answer, err := s.tryOnce(r, b, "max_tokens")
 	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == chaterr.LLMProviderRejectedRequest &&
 		(strings.Contains(e.Message, "max_tokens") || strings.Contains(e.Message, "max_completion_tokens")) {
-		return s.tryOnce(r, uid, model, "max_completion_tokens")
+		return s.tryOnce(r, b, "max_completion_tokens")
 	}
 	return answer, err
 }
 
 // tryOnce returns the first text of a provider's answer, which may be empty: one
 // that reasons may spend its tokens on that. A client that leaves ends it.
-func (s *Server) tryOnce(r *call, uid, model, limit string) (string, error) {
+func (s *Server) tryOnce(r *call, b *chat.Trial, limit string) (string, error) {
 	ctx, cancel := context.WithCancelCause(logs.WithRequest(s.ctx, accessTo(r).id))
 	defer cancel(nil)
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
 	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
 	defer stop()
 	body := map[string]any{limit: trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}
-	if model != "" {
-		body["model"] = model
+	if b.Model != "" {
+		body["model"] = b.Model
 	}
-	// Some sources have a model of their own, and are asked for none.
-	target, err := s.Chat.Resolve(ctx, r.Caller, uid)
-	o := chat.Options{Unnamed: err == nil && target.Model == "", Indexes: []string{}, Client: s.clientAddress(r.Ctx)}
+	o := chat.Options{Workspace: b.Workspace, Unnamed: b.Unnamed, Indexes: []string{}, Client: s.clientAddress(r.Ctx)}
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(limited, cancel, st, r.Caller, &question{workspace: uid, body: request.Encode(body), options: o})
+	answer, err := s.begin(limited, cancel, st, r.Caller, &question{workspace: b.Workspace.UID, body: request.Encode(body), options: o})
 	if err != nil {
 		return "", err
 	}

@@ -106,7 +106,7 @@ func testRoundTrip(t *testing.T, s workspace.Workspaces) {
 		BaseURL: "https://llm.example.com/v1", APIKey: secret.New("sk-a-key-of-some-length"),
 		Prompts:   workspace.PromptTexts{System: &text, SearchQParam: &empty},
 		IndexUIDs: []string{"movies"}, Parameters: json.RawMessage(`{"temperature":0.10}`), Plugin: "mine", PluginVersion: "~1.2",
-		Enforced: json.RawMessage(`{"store":null}`), MaxCompletionTokens: 7, ClientMessages: "noSystem", NoClientTools: true, MaxInputBytes: 8, MaxMessages: 9, MaxRounds: 10,
+		Enforced: json.RawMessage(`{"store":null}`), MaxCompletionTokens: 7, ClientMessages: "noSystem", NoClientTools: true, NoTools: true, MaxInputBytes: 8, MaxMessages: 9, MaxRounds: 10,
 		Limits: limit.Limits{Parallel: 3, Tokens: limit.Budget{Amount: 4, Period: limit.Total}}, Fallback: []string{"other"}, FirstByteSeconds: 300,
 	}
 	none := workspace.Workspace{UID: "none", Source: "vLlm", IndexUIDs: []string{}}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,6 +127,31 @@ func (p *Patcher) Patch(ctx context.Context, uid string, body []byte) (_ Patched
 		return PatchedSettings{}, "", err
 	}
 	return merged, warning, nil
+}
+
+// Try is Patch of fields without storing anything: it returns the workspace that there
+// would be.
+func (p *Patcher) Try(ctx context.Context, uid string, fields jsonbody.Object) (*Workspace, error) {
+	if err := CheckUID(uid); err != nil {
+		return nil, err
+	}
+	if err := checkFields(fields); err != nil {
+		return nil, err
+	}
+	p.await(ctx, uid, fields)
+	w := p.Fresh(uid)
+	switch stored, err := p.Workspaces.Workspace(ctx, uid); {
+	case err == nil: // it is others', too
+		*w = *stored
+		w.Options, w.OptionSecrets = maps.Clone(w.Options), maps.Clone(w.OptionSecrets)
+		w.OptionsUnreadable = slices.Clone(w.OptionsUnreadable)
+	case len(fields) == 0 || !apierr.Is(err, chaterr.ChatNotFound):
+		return nil, err
+	}
+	if _, err := p.merge(w, fields); err != nil {
+		return nil, err
+	}
+	return w, p.checkMerged(w, fields)
 }
 
 // await waits for the plugin that patched settings are about, where it is still to be

@@ -25,8 +25,14 @@ const (
 // see [checkEnforcedTools].
 var reservedEnforced = []string{"messages", "model", "stream", "n", "functions"}
 
-// guardFields are the settings that bound what clients may ask for, and how long a
-// provider may take.
+// The values of the setting tools.
+const (
+	toolsAuto = "auto"
+	toolsNo   = "no"
+)
+
+// guardFields are the settings that bound what clients may ask for, how long a
+// provider may take and what its model can do.
 var guardFields = []struct {
 	name  string
 	merge func(*Workspace, json.RawMessage) error
@@ -39,6 +45,7 @@ var guardFields = []struct {
 	{"maxMessages", mergeCount("maxMessages", math.MaxInt32, chaterr.InvalidChatMaxMessages, func(w *Workspace) *int { return &w.MaxMessages })},
 	{"maxRounds", mergeCount("maxRounds", MostRounds, chaterr.InvalidChatMaxRounds, func(w *Workspace) *int { return &w.MaxRounds })},
 	{"limits", mergeLimits},
+	{"tools", mergeTools},
 	{"fallback", mergeFallback},
 	{"firstByteSeconds", mergeCount("firstByteSeconds", abi.MaxTimeoutSeconds, chaterr.InvalidChatFirstByteSeconds, func(w *Workspace) *int { return &w.FirstByteSeconds })},
 }
@@ -93,6 +100,15 @@ func mergeClientTools(w *Workspace, v json.RawMessage) error {
 	default:
 		return jsonbody.WrongType(chaterr.InvalidChatClientTools, "clientTools", "true, false or null", v)
 	}
+	return nil
+}
+
+func mergeTools(w *Workspace, v json.RawMessage) error {
+	name, ok := rawjson.String(v)
+	if !rawjson.IsNull(v) && (!ok || name != toolsAuto && name != toolsNo) {
+		return apierr.Newf(chaterr.InvalidChatTools, "`tools` must be %q, %q, for a model that has none, or null, which means %q.", toolsAuto, toolsNo, toolsAuto)
+	}
+	w.NoTools = name == toolsNo
 	return nil
 }
 

@@ -34,6 +34,7 @@ type Settings struct {
 	MaxMessages         *int            `json:"maxMessages"`
 	MaxRounds           *int            `json:"maxRounds"`
 	Limits              limit.Limits    `json:"limits"`
+	Tools               string          `json:"tools"` // auto or no
 	Fallback            []string        `json:"fallback"`
 	FirstByteSeconds    *int            `json:"firstByteSeconds"`
 	// Options are the plugin's own settings; secrets are obfuscated.
@@ -92,6 +93,7 @@ func (w *Workspace) Settings() Settings {
 		MaxMessages:         orNull(w.MaxMessages),
 		MaxRounds:           orNull(w.MaxRounds),
 		Limits:              w.Limits,
+		Tools:               map[bool]string{false: toolsAuto, true: toolsNo}[w.NoTools],
 		Fallback:            w.Fallback,
 		FirstByteSeconds:    orNull(w.FirstByteSeconds),
 		Options:             w.shownOptions(true),

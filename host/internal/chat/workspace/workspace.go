@@ -63,6 +63,9 @@ type Workspace struct {
 	MaxRounds           int          // requests to the provider of one answer; 0: [DefaultRounds]
 	Limits              limit.Limits // of all its callers together
 
+	// NoTools says that the model has no tools: the host searches before it asks.
+	NoTools bool
+
 	Fallback []string // workspaces that answer where its provider does not, see chat's fallback.go
 
 	FirstByteSeconds int // that the provider has for the head of its response; 0: what the plugin's manifest says, or the host's option

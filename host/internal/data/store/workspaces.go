@@ -48,6 +48,7 @@ type workspaceRecord struct {
 	MaxCompletionTokens int             `json:"maxCompletionTokens,omitempty"`
 	ClientMessages      string          `json:"clientMessages,omitempty"`
 	NoClientTools       bool            `json:"noClientTools,omitempty"`
+	NoTools             bool            `json:"noTools,omitempty"`
 	MaxInputBytes       int             `json:"maxInputBytes,omitempty"`
 	MaxMessages         int             `json:"maxMessages,omitempty"`
 	MaxRounds           int             `json:"maxRounds,omitempty"`
@@ -169,6 +170,7 @@ func (w *Workspaces) load(tx reader, uid string) (*workspace.Workspace, *workspa
 		MaxCompletionTokens: r.MaxCompletionTokens,
 		ClientMessages:      r.ClientMessages,
 		NoClientTools:       r.NoClientTools,
+		NoTools:             r.NoTools,
 		MaxInputBytes:       r.MaxInputBytes,
 		MaxMessages:         r.MaxMessages,
 		MaxRounds:           r.MaxRounds,
@@ -218,6 +220,7 @@ func (w *Workspaces) encode(u *workspace.Workspace, before *workspaceRecord) ([]
 		MaxCompletionTokens: u.MaxCompletionTokens,
 		ClientMessages:      u.ClientMessages,
 		NoClientTools:       u.NoClientTools,
+		NoTools:             u.NoTools,
 		MaxInputBytes:       u.MaxInputBytes,
 		MaxMessages:         u.MaxMessages,
 		MaxRounds:           u.MaxRounds,

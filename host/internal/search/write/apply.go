@@ -140,7 +140,11 @@ func (s *Writer) applySettings(ctx context.Context, r *task.Run, w *task.Work) (
 			return task.Outcome{}, err // who leads next removes what is left
 		}
 	}
-	return task.Outcome{Err: p.Refused}, errors.Join(err, vectors.end(ctx, err == nil))
+	err = errors.Join(err, vectors.end(ctx, err == nil))
+	if err != nil {
+		return task.Outcome{Err: p.Refused}, err
+	}
+	return task.Outcome{Err: p.Refused, Details: s.warnOfTemplate(ctx, m, w.Details)}, nil
 }
 
 // outcome returns what is kept for a task that was applied before a crash.

@@ -40,6 +40,7 @@ var (
 	InvalidChatClientTools         = apierr.InvalidField("invalid_chat_client_tools")
 	InvalidChatMaxInputBytes       = apierr.InvalidField("invalid_chat_max_input_bytes")
 	InvalidChatMaxMessages         = apierr.InvalidField("invalid_chat_max_messages")
+	InvalidChatTools               = apierr.InvalidField("invalid_chat_tools")
 	InvalidChatMaxRounds           = apierr.InvalidField("invalid_chat_max_rounds")
 	InvalidChatFirstByteSeconds    = apierr.InvalidField("invalid_chat_first_byte_seconds")
 	InvalidChatLimits              = apierr.InvalidField("invalid_chat_limits")

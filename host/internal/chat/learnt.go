@@ -1,0 +1,111 @@
+package chat
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
+)
+
+// A lack is what a model cannot do, as its provider has said in a refusal.
+type lack uint8
+
+const (
+	lacksTools           lack = 1 << iota // it takes no tools
+	lacksFormatWithTools                  // it takes no response_format beside them
+)
+
+// A learner keeps what models cannot do, so that each is refused once. Its zero value
+// is ready; safe for concurrent use.
+type learner struct {
+	mu    sync.Mutex
+	lacks map[modelAt]lack
+}
+
+// A modelAt is a model where a workspace's plugin asks for it.
+type modelAt struct{ plugin, baseURL, model string }
+
+// maxLearnt bounds how many models are kept: a client may name any.
+const maxLearnt = 1000
+
+func (l *learner) of(at modelAt) lack {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lacks[at]
+}
+
+func (l *learner) learn(at modelAt, what lack) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lacks == nil || len(l.lacks) >= maxLearnt {
+		l.lacks = map[modelAt]lack{}
+	}
+	l.lacks[at] |= what
+}
+
+// lackIn reads from a provider's refusal, in its own words, what the model cannot do;
+// 0 where it says nothing of that.
+func lackIn(message string) lack {
+	message = strings.ToLower(message)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(message, w) {
+				return true
+			}
+		}
+		return false
+	}
+	if !has("tool", "function") || !has("not support", "n't support", "unsupported", "not enabled", "not available", "not allowed", "not permitted",
+		"not compatible", "incompatible", "cannot", "can't", "can not", "requires", "no endpoints", "either", "mutually exclusive", "without") {
+		return 0
+	}
+	if has("response_format", "response format", "response mime type", "responsemimetype", "response_mime_type", "json mode", "json_schema", "json schema",
+		"json_object", "structured output", "output format", "guided", "grammar", "format") {
+		return lacksFormatWithTools
+	}
+	if has("tool_choice", "tool choice", "parallel", "strict", "schema", "parameter ") && !has("auto tool choice", "\"auto\" tool choice") {
+		return 0 // of how they are used
+	}
+	return lacksTools
+}
+
+// adapt begins the first round anew where the provider's refusal says that the model
+// cannot do what the host asked of it beside the client's request: have tools, or
+// have them with a format.
+func (a *Answer) adapt(cause error) bool {
+	e, ok := errors.AsType[*apierr.Error](cause)
+	if !ok || a.ctx.Err() != nil || a.spoke || a.outcome.Rounds != 1 || len(a.talk.indexes) == 0 {
+		return false
+	}
+	if e.Code != chaterr.LLMProviderRejectedRequest && e.Code != chaterr.LLMProviderError {
+		return false
+	}
+	f, ok := errors.AsType[*Failure](e)
+	if !ok || f.Kind == abi.ErrorContextLength || f.Kind == abi.ErrorContentFilter || strings.HasPrefix(f.Kind, "plugin_") || strings.HasPrefix(f.Kind, "network_") {
+		return false
+	}
+	lacks := lackIn(e.Message)
+	switch {
+	case lacks == lacksFormatWithTools && a.talk.part():
+	case lacks == lacksTools && len(a.talk.tools) == 0 && a.talk.before == nil:
+		a.talk.before = &beforehand{}
+	default:
+		return false
+	}
+	a.deps.learnt.learn(a.at(), lacks)
+	a.endRound(cause)
+	a.outcome.Rounds--
+	a.outcome.Retries++
+	return true
+}
+
+// at is the model that a asks, and where.
+func (a *Answer) at() modelAt { return modelAtOf(a.workspace, a.manifest, a.model) }
+
+func modelAtOf(w *workspace.Workspace, m *abi.Manifest, model string) modelAt {
+	return modelAt{m.Name, w.BaseURL, model}
+}

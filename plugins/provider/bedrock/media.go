@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parley-search/parley/sdk/openai"
+	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
+)
+
+// formats are Converse's names of what a block may hold.
+var formats = map[string]string{
+	"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp",
+	"application/pdf": "pdf", "text/plain": "txt", "text/markdown": "md", "text/csv": "csv", "text/html": "html", "application/msword": "doc",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx", "application/vnd.ms-excel": "xls",
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}
+
+// user adds the parts of a user's message, the one at index i. A document wants a text
+// beside it.
+func (c *conversation) user(i int, content rawjson.Value) error {
+	if content.Kind() == rawjson.String {
+		c.text("user", content.String())
+		return nil
+	}
+	said, documents := false, 0
+	for it, j := content.Items(), 0; it.Next(); j++ {
+		if text := it.Value.Get("text"); text.Kind() == rawjson.String {
+			said = said || len(text) > 2
+			c.text("user", text.String())
+			continue
+		}
+		m := openai.MediaOf(it.Value)
+		format, at := formats[m.MIME], "`messages["+strconv.Itoa(i)+"].content["+strconv.Itoa(j)+"]."
+		isImage := strings.HasPrefix(m.MIME, "image/")
+		switch {
+		case m.Type != "image_url" && m.Type != "file":
+			return provider.Refuse(at + "type` is none that Bedrock can be given: send text, image_url or file")
+		case m.URL != "" || m.ID != "":
+			return provider.Refuse(at + m.Type + "` says where it is, and Bedrock fetches nothing: send what is there, as data:TYPE;base64,…")
+		case format == "" || m.Data == "" || isImage != (m.Type == "image_url"):
+			return provider.Refuse(at + m.Type + "` is of a type that Bedrock does not take: send a png, jpeg, gif or webp image, or a pdf, txt, md, csv, html, doc, docx, xls or xlsx file, as data:TYPE;base64,…")
+		}
+		c.begin("user")
+		kind := `{"image":{`
+		if !isImage {
+			kind = `{"document":{`
+			documents++
+		}
+		c.out = append(append(append(append(c.out, kind...), `"format":"`...), format...), '"')
+		if !isImage {
+			c.out = rawjson.AppendString(append(c.out, `,"name":`...), fitName(m.Name, documents))
+		}
+		c.out = append(rawjson.AppendString(append(c.out, `,"source":{"bytes":`...), m.Data), "}}}"...)
+	}
+	if documents > 0 && !said {
+		c.text("user", ".")
+	}
+	return nil
+}
+
+// fitName returns the name of the n'th document of a message in the signs that Bedrock
+// takes.
+func fitName(name string, n int) string {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	fit := strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}), " ")
+	fit = fit[:min(len(fit), 150)]
+	if fit == "" {
+		fit = "document"
+	}
+	if n > 1 {
+		fit += " " + strconv.Itoa(n)
+	}
+	return fit
+}
