@@ -2,18 +2,22 @@ package reader_test
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 
 	"github.com/parley-search/parley/host/internal/search/reader"
 )
@@ -61,6 +65,9 @@ func TestReadBombs(t *testing.T) {
 		{"outside.epub", bookOf(t, `<package><manifest><item id="a" href="../../etc/passwd"/></manifest><spine><itemref idref="a"/></spine></package>`), "open ../../etc/passwd in it", ""},
 		{"chapter.epub", bookOf(t, `<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`, "a.xhtml", strings.Repeat("<i>", 400_000)), "a.xhtml in it: it has more than 300000 tags", ""},
 		{"pages.epub", bookOf(t, cycle, "a.xhtml", "<p>x</p>"), "more than 2000 chapters: split it", ""},
+		{"shared.xlsx", sharing(t, 1<<20, 12_000, 1), "a cell has more than 262144 bytes", ""},
+		{"shared-in-rows.xlsx", sharing(t, 200<<10, 1000, 1), "more than 16777216 bytes: split it", ""},
+		{"shared-in-one-row.xlsx", sharing(t, 200<<10, 1, 12_000), "more than 2000000 cells, or 500 columns", ""},
 		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,4 +213,38 @@ func TestArchiveTricks(t *testing.T) {
 	}); err != nil || !slices.Equal(got, []string{"a.md"}) {
 		t.Errorf("a folder with a link to itself: %q, %v", got, err)
 	}
+}
+
+// sharing is a workbook whose rows have so many cells, all of one text of size bytes, which
+// is in the file once.
+func sharing(t *testing.T, size, rows, cells int) string {
+	f := excelize.NewFile()
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for _, part := range z.File {
+		r, err := part.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch part.Name {
+		case "xl/worksheets/sheet1.xml":
+			text = []byte(`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` +
+				strings.Repeat("<row>"+strings.Repeat(`<c t="s"><v>0</v></c>`, cells)+"</row>", rows) + `</sheetData></worksheet>`)
+		case "xl/sharedStrings.xml":
+			continue
+		}
+		parts = append(parts, part.Name, string(text))
+	}
+	return string(zipOf(t, append(parts, "xl/sharedStrings.xml", `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>`+strings.Repeat("word ", size/5)+`</t></si></sst>`)...))
 }

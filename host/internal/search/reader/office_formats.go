@@ -197,7 +197,57 @@ func (s *slideReader) write() {
 const (
 	maxColumns = 500
 	maxCells   = 2_000_000 // of all sheets
+	// maxShared bounds the bytes of a text that cells share; Excel itself takes 32,767
+	// letters. The library copies it for each cell of a row, of which there are maxColumns.
+	maxShared = 256 << 10
 )
+
+// checkSheets refuses a workbook of which the library would make much more than it is: rows of many
+// cells that share a long text.
+func (p *packed) checkSheets() error {
+	for _, f := range p.z.File {
+		text, err := p.xml(f.Name)
+		if p.left < 0 {
+			return err
+		}
+		if err != nil || !strings.HasPrefix(strings.TrimSpace(text), "<") {
+			continue // no part that the library reads as XML
+		}
+		cells, shared := 0, -1 // of the row, and of the text, under way
+		d := xml.NewDecoder(strings.NewReader(text))
+		d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
+		for t, err := d.RawToken(); err == nil; t, err = d.RawToken() {                    // as far as the library gets
+			switch t := t.(type) {
+			case xml.StartElement:
+				switch t.Name.Local {
+				case "row":
+					cells = 0
+				case "c":
+					cells++
+				case "si":
+					shared = 0
+				}
+			case xml.EndElement:
+				if t.Name.Local == "si" {
+					shared = -1
+				}
+			case xml.CharData:
+				if shared >= 0 {
+					shared += len(t)
+				}
+			}
+			if cells > maxColumns {
+				return errTooManyCells
+			}
+			if shared > maxShared {
+				return fmt.Errorf("a cell has more than %d bytes of text: split it", maxShared)
+			}
+		}
+	}
+	return nil
+}
+
+var errTooManyCells = fmt.Errorf("it has more than %d cells, or %d columns: split it into several files", maxCells, maxColumns)
 
 // readXLSX reads a workbook: a section a sheet, whose first row that has as many cells as most is the head.
 func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
@@ -211,12 +261,17 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			return nil, fmt.Errorf("it unpacks to more than %d bytes", maxUnpacked)
 		}
 	}
+	if checked, err := openPacked(data); err != nil {
+		return nil, err
+	} else if err := checked.checkSheets(); err != nil {
+		return nil, err
+	}
 	book, err := excelize.OpenReader(bytes.NewReader(data), excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxUnpacked})
 	if err != nil {
 		return nil, fmt.Errorf("open the workbook that it is: %w", err)
 	}
 	defer book.Close()
-	p, w, cells := &Page{Title: z.title()}, &writer{}, 0
+	p, w, cells, text := &Page{Title: z.title()}, &writer{}, 0, 0
 	for i, sheet := range book.GetSheetList() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -233,9 +288,16 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 				return nil, fmt.Errorf("read sheet %q: %w", sheet, err)
 			}
 			if cells += len(row) + 1; cells > maxCells || len(row) > maxColumns {
-				return nil, fmt.Errorf("it has more than %d cells, or %d columns: split it into several files", maxCells, maxColumns)
+				return nil, errTooManyCells
 			}
-			if strings.Join(row, "") != "" {
+			here := 0
+			for _, cell := range row {
+				here += len(cell)
+			}
+			if text += here; text > MaxText {
+				return nil, errTooLong
+			}
+			if here > 0 {
 				table = append(table, row)
 			}
 		}
