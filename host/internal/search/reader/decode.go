@@ -160,6 +160,9 @@ func detect(data []byte) (string, encoding.Encoding) {
 		at = min(max(at-maxDetect/8, 0), len(data)-maxDetect)
 		sample = sample[at : at+maxDetect]
 	}
+	if name, e := tellByLetters(sample); e != nil {
+		return name, e
+	}
 	found, err := chardet.NewTextDetector().DetectAll(sample)
 	if err == nil {
 		for _, r := range found {

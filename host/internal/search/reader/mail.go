@@ -203,6 +203,10 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) er
 
 // attachment writes what is attached, below its name.
 func (m *mailReader) attachment(name string, body []byte) error {
+	if !CanRead(name) {
+		m.w.noteLeft("the attachment "+clip(name, 100)+", of no format that can be read", 1)
+		return nil
+	}
 	if extensionOf(name) == ".eml" || extensionOf(name) == ".mbox" {
 		_, err := m.message(body, 2)
 		return err

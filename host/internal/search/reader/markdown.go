@@ -33,6 +33,7 @@ func readMarked(data []byte, mdx bool) (*Page, error) {
 		return nil, err
 	}
 	p, w := &Page{Encoding: encoding}, &writer{}
+	w.b.Grow(len(source))
 	body := p.takeFrontMatter(source, w)
 	writeMarkdown(w, body, mdx, 1+max(strings.Count(source, "\n")-strings.Count(body, "\n"), 0))
 	w.finish(p)
