@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/feature"
 	"github.com/parley-search/parley/host/internal/base/sysinfo"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
@@ -31,7 +32,7 @@ func (h *Host) openSearch(c config.Config, o Options, db *store.Store, sealer *s
 	h.onClose("connections of searches", out.Close)
 	log := func(message string, err error) { h.log.Warn().Err(err).Msg(message) }
 	h.search, err = search.Open(search.Options{
-		Notes: h.node.Notes(), Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Sources: h.plugins, Waiting: c.SearchQueueSize,
+		Notes: h.node.Notes(), Dir: filepath.Join(c.DBPath, "indexes"), DB: db, Sealer: sealer, Bodies: db, Features: features.Now, Upstream: out, Plugins: chat.Embedders{Sources: h.plugins}, Waiting: c.SearchQueueSize,
 		OpenFolders: openFolders(), Descriptors: func() (used, most uint64) { return sysinfo.DescriptorsInUse(), sysinfo.Descriptors() },
 		VectorMemory: c.VectorMemory, IndexingMemory: c.WritingMemory(), IndexingThreads: c.WritingThreads(), QueryVectors: c.EmbeddingCache,
 		Log: log, Searched: h.figures.Searched, Now: o.Pace.Now,

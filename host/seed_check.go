@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
@@ -67,11 +68,11 @@ func (unkept) UpdateWorkspace(_ context.Context, _ string, f func(*workspace.Wor
 
 // described are sources of which there are the manifests alone.
 type described struct {
-	chat.Sources
+	provider.Sources
 	providers []*abi.Manifest
 }
 
-func (d described) Source(wish workspace.Wish) (chat.Source, bool) {
+func (d described) Source(wish provider.Wish) (provider.Source, bool) {
 	for _, m := range d.providers {
 		if m.Source == wish.Source && (wish.Plugin == "" || wish.Plugin == m.Name) {
 			return description{manifest: m}, true
@@ -100,7 +101,7 @@ func (d described) SourceNames() []string {
 }
 
 type description struct {
-	chat.Source
+	provider.Source
 	manifest *abi.Manifest
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/conformance"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -90,7 +90,7 @@ func OpenReplayer(ctx context.Context, source string, t Trial, modules ...[]byte
 			return nil, err
 		}
 	}
-	if _, ok := r.plugins.Source(workspace.Wish{Source: source}); !ok {
+	if _, ok := r.plugins.Source(provider.Wish{Source: source}); !ok {
 		return nil, fmt.Errorf("no plugin answers source %q: there are %s", source, strings.Join(r.plugins.SourceNames(), ", "))
 	}
 	return r, nil
@@ -109,13 +109,13 @@ func (r *Replayer) Fuel() (spent int64) {
 }
 
 // Answer returns the plugin for the calls of one answer.
-func (r *Replayer) Answer() chat.Source {
+func (r *Replayer) Answer() provider.Source {
 	if r.Strict {
-		s, _ := r.plugins.Source(workspace.Wish{Source: r.name})
+		s, _ := r.plugins.Source(provider.Wish{Source: r.name})
 		return s // whose calls belong to no answer
 	}
-	s, release, _ := r.plugins.Acquire(context.Background(), workspace.Wish{Source: r.name}, chat.Client{}) // which [OpenReplayer] found
-	release()                                                                                               // the set keeps it until r is closed
+	s, release, _ := r.plugins.Acquire(context.Background(), provider.Wish{Source: r.name}, provider.Client{}) // which [OpenReplayer] found
+	release()                                                                                                  // the set keeps it until r is closed
 	return s
 }
 
@@ -191,7 +191,7 @@ type recorded struct {
 
 // framing is what the plugin says of its responses when it asks for one; auto
 // where it refuses the question.
-func framing(ctx context.Context, source chat.Source, rec Recording) string {
+func framing(ctx context.Context, source provider.Source, rec Recording) string {
 	m := source.Manifest()
 	settings := abi.Settings{BaseURL: rec.BaseURL}
 	if manifest.UsesPlaceholders(m) {

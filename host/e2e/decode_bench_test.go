@@ -7,7 +7,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // BenchmarkDecode is what one event of text costs in each provider's built
@@ -37,7 +37,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func benchDecode(b *testing.B, r *host.Replayer, name, event string, answers int, unlike bool) {
 	typ, source := "", r.Answer()
-	sources := []chat.Source{source}
+	sources := []provider.Source{source}
 	for len(sources) < answers {
 		sources = append(sources, r.Answer())
 	}

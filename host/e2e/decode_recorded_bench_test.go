@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -46,7 +46,7 @@ func BenchmarkDecodeRecorded(b *testing.B) {
 }
 
 // benchRecorded decodes streams in turns, an event a call.
-func benchRecorded(b *testing.B, source chat.Source, streams [][]abi.Event) {
+func benchRecorded(b *testing.B, source provider.Source, streams [][]abi.Event) {
 	var took []time.Duration
 	bytes, count := 0, 0
 	var in, out, state []byte

@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // An Outcome is what became of an answer: numbers and names only, never
@@ -208,8 +209,8 @@ func (a *Answer) stream() (err error) {
 	}
 	a.endTexts()
 	if a.round.finish == "" {
-		return a.pluginError(&PluginError{
-			Kind:    PluginFault,
+		return a.pluginError(&provider.CallError{
+			Kind:    provider.Fault,
 			Message: fmt.Sprintf("the plugin %s %s wrote neither finish nor error", a.manifest.Name, a.manifest.Version),
 		})
 	}

@@ -15,34 +15,30 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
+	"github.com/parley-search/parley/host/internal/search/embed"
 )
 
-// An Embedder is a provider plugin that is asked for vectors. Not safe for
-// concurrent use; Close it.
-type Embedder struct {
-	link
-	release func()
-	in      abi.EncodeRequest // without texts
-	one     bool              // a request takes one text
+// Embedders are provider plugins as the search asks them for vectors: it implements
+// [embed.Plugins].
+type Embedders struct{ Sources provider.Sources }
+
+// Manifest implements [embed.Plugins].
+func (p Embedders) Manifest(source string) *abi.Manifest {
+	s, ok := p.Sources.Source(provider.Wish{Source: source})
+	if !ok {
+		return nil
+	}
+	return s.Manifest()
 }
 
-// What one request for vectors carries where a manifest does not say.
-const (
-	embedTexts = 64
-	embedBytes = 512 << 10
-)
-
-// ErrBatch says that texts are too many for one request.
-var ErrBatch = errors.New("the texts are too many for one request")
-
-// CanEmbed says why no vectors come from source, nil where a plugin makes them; the
-// error goes on from "the source". names are the sources that there are instead.
-func CanEmbed(sources Sources, source string) (names []string, err error) {
-	if err = embeds(sources.Source(workspace.Wish{Source: source})); err == nil {
+// CanEmbed implements [embed.Plugins].
+func (p Embedders) CanEmbed(source string) (names []string, err error) {
+	if err = embeds(p.Sources.Source(provider.Wish{Source: source})); err == nil {
 		return nil, nil
 	}
-	for _, name := range sources.SourceNames() {
-		if embeds(sources.Source(workspace.Wish{Source: name})) == nil {
+	for _, name := range p.Sources.SourceNames() {
+		if embeds(p.Sources.Source(provider.Wish{Source: name})) == nil {
 			names = append(names, name)
 		}
 	}
@@ -50,7 +46,7 @@ func CanEmbed(sources Sources, source string) (names []string, err error) {
 }
 
 // embeds says why s, which may not be there, makes no vectors.
-func embeds(s Source, ok bool) error {
+func embeds(s provider.Source, ok bool) error {
 	switch {
 	case !ok:
 		return errors.New("has no plugin that is loaded")
@@ -60,22 +56,29 @@ func embeds(s Source, ok bool) error {
 	return nil
 }
 
-// OpenEmbedder returns the embedder of w's source for model, the plugin's own first
-// one where it is empty, for vectors of dimensions numbers, 0 for as many as the
-// model makes, of texts that are inputType. Of w only the source, its options and
-// secrets and the base URL count; owner is the one whose calls may share what the
-// plugin keeps. An error is a sentence's part that goes on from the embedder's name.
-func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, owner, model string, dimensions int, inputType string) (*Embedder, error) {
-	source, release, ok := sources.Acquire(ctx, w.Wish(), Client{Workspace: owner})
+// OpenEmbedder implements [embed.Plugins].
+func (p Embedders) OpenEmbedder(ctx context.Context, a embed.PluginEmbedder) (embed.Maker, func(), error) {
+	w := &workspace.Workspace{Source: a.Source, BaseURL: a.BaseURL, APIKey: a.Key, Options: a.Options, OptionSecrets: a.Secrets}
+	return openEmbedder(ctx, p.Sources, w, a.Owner, a.Model, a.Dimensions, a.InputType)
+}
+
+// OpenEmbedder returns what describes requests for vectors to the provider of w by
+// model, the plugin's first where it is empty; see [embed.Opener].
+func (s *Service) OpenEmbedder(ctx context.Context, w *workspace.Workspace, model string, dimensions int, inputType string) (embed.Maker, func(), error) {
+	return openEmbedder(ctx, s.deps.Sources, w, w.UID, model, dimensions, inputType)
+}
+
+func openEmbedder(ctx context.Context, sources provider.Sources, w *workspace.Workspace, owner, model string, dimensions int, inputType string) (embed.Maker, func(), error) {
+	source, release, ok := sources.Acquire(ctx, w.Wish(), provider.Client{Workspace: owner})
 	if !ok && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
 	if err := embeds(source, ok); err != nil {
 		release()
-		return nil, fmt.Errorf("the source %s %w; GET /plugins says which there are", w.Source, err)
+		return nil, nil, fmt.Errorf("the source %s %w; GET /plugins says which there are", w.Source, err)
 	}
 	m := source.Manifest()
-	e := &Embedder{link: link{w, source, m}, release: release}
+	e := &embedder{link: link{w, source, m}}
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(m.Options)) {
 		if m.Options[name].Required && !w.HasOption(m, name) {
@@ -90,7 +93,7 @@ func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, 
 	}
 	if len(missing) > 0 {
 		release()
-		return nil, fmt.Errorf("the source %s needs %s of the embedder", w.Source, strings.Join(missing, ", "))
+		return nil, nil, fmt.Errorf("the source %s needs %s of the embedder", w.Source, strings.Join(missing, ", "))
 	}
 	e.in = abi.EncodeRequest{
 		Op: abi.OpEmbed, Model: model, Dimensions: dimensions, InputType: inputType,
@@ -98,37 +101,32 @@ func OpenEmbedder(ctx context.Context, sources Sources, w *workspace.Workspace, 
 	}
 	// Which route of an API is meant is for the plugin to see.
 	e.in.Settings.BaseURL = w.BaseURL
-	return e, nil
+	return e, release, nil
 }
 
-// Close lets the plugin go.
-func (e *Embedder) Close() { e.release() }
+// An embedder describes requests for vectors by a plugin. Not safe for concurrent use.
+type embedder struct {
+	link
+	in  abi.EncodeRequest // without texts
+	one bool              // a request takes one text
+}
 
-// Batch is how many of texts, from the first, go into one request.
-func (e *Embedder) Batch(texts []string) int {
-	most, bytes := cmp.Or(e.manifest.Embed.MaxTexts, embedTexts), cmp.Or(e.manifest.Embed.MaxBytes, embedBytes)
+// Batch implements [embed.Maker].
+func (e *embedder) Batch(texts []string) int {
+	most := cmp.Or(e.manifest.Embed.MaxTexts, embed.MaxTexts)
 	if e.one {
 		most = 1
 	}
-	n, size := 0, 0
-	for _, t := range texts[:min(len(texts), most)] {
-		if size += len(t); n > 0 && size > bytes {
-			break
-		}
-		n++
-	}
-	return n
+	return embed.Batch(texts, most, cmp.Or(e.manifest.Embed.MaxBytes, embed.MaxBytes))
 }
 
-// Describe returns the request for the vectors of texts, and what reads them out of
-// the response. It returns [ErrBatch] where half of them may do; other errors are
-// sentence's parts that go on from the embedder's name, and repeat no secret.
-func (e *Embedder) Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error) {
+// Describe implements [embed.Maker].
+func (e *embedder) Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error) {
 	in := e.in
 	in.Texts = texts
 	out, err := e.source.Encode(ctx, &in)
-	if p, ok := errors.AsType[*PluginError](err); ok && p.Kind == PluginTooLarge && len(texts) > 1 {
-		return nil, nil, ErrBatch
+	if p, ok := errors.AsType[*provider.CallError](err); ok && p.Kind == provider.TooLarge && len(texts) > 1 {
+		return nil, nil, embed.ErrBatch
 	}
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -136,34 +134,28 @@ func (e *Embedder) Describe(ctx context.Context, texts []string) (*outbound.Requ
 	if err != nil {
 		failure := e.callError(err, false)
 		if told, ok := errors.AsType[*apierr.Error](failure); ok {
-			if p, ok := errors.AsType[*PluginError](err); ok && p.Kind == PluginDeclared && p.Code == abi.CodeRefused {
+			if p, ok := errors.AsType[*provider.CallError](err); ok && p.Kind == provider.Declared && p.Code == abi.CodeRefused {
 				err = nil // all of it is told
 			}
-			return nil, nil, &embedError{told.Message, err}
+			return nil, nil, embedFailure(told.Message, err)
 		}
-		return nil, nil, failure
+		return nil, nil, embedFailure(failure.Error(), errors.Unwrap(failure))
 	}
 	vectors, err := answer.ParseVectors(out.Answer)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the template of the answer: %w", err) // which the plugin's host has checked
+		return nil, nil, embedFailure("read the template of the answer: "+err.Error(), err) // which the plugin's host has checked
 	}
 	if e.one = !vectors.Many(); e.one && len(texts) > 1 {
-		return nil, nil, ErrBatch
+		return nil, nil, embed.ErrBatch
 	}
 	request, err := e.outgoing(out)
 	if err != nil {
-		return nil, nil, &embedError{e.requestError(err).Message, err}
+		return nil, nil, embedFailure(e.requestError(err).Message, err)
 	}
 	return request, vectors, nil
 }
 
-// An embedError is safe to show, but for its cause.
-type embedError struct {
-	message string
-	cause   error
+// embedFailure is an error whose message, a sentence, is safe to show; cause is for the log.
+func embedFailure(message string, cause error) error {
+	return &embed.Error{Message: strings.TrimSuffix(message, "."), Err: cause}
 }
-
-func (e *embedError) Error() string { return strings.TrimSuffix(e.message, ".") }
-
-// Unwrap returns the cause.
-func (e *embedError) Unwrap() error { return e.cause }

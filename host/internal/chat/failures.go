@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // maxProviderMessage bounds what is repeated of a provider's own words.
@@ -88,7 +89,7 @@ func (l link) refusal(ctx context.Context, status int, header http.Header, body 
 // response that began as a success; cause is for the log.
 func (l link) providerError(p *abi.ProviderError, status int, after time.Duration, cause error) error {
 	if p.Kind == abi.ErrorPlugin {
-		return l.callError(&PluginError{Kind: PluginDeclared, Code: abi.CodeFailed, Message: p.Message}, true)
+		return l.callError(&provider.CallError{Kind: provider.Declared, Code: abi.CodeFailed, Message: p.Message}, true)
 	}
 	failure := l.failure(knownKind(p.Kind), cause)
 	failure.ProviderCode, failure.ProviderMessage = l.scrub(p.ProviderCode), l.bounded(p.Message)
@@ -197,24 +198,24 @@ func (a *Answer) pluginError(err error) error {
 // callError is the error for a plugin's call that failed; sent: the request is
 // under way already.
 func (l link) callError(err error, sent bool) error {
-	p, ok := errors.AsType[*PluginError](err)
+	p, ok := errors.AsType[*provider.CallError](err)
 	if !ok {
-		p = &PluginError{Kind: PluginFault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", l.manifest.Name, l.manifest.Version)}
+		p = &provider.CallError{Kind: provider.Fault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", l.manifest.Name, l.manifest.Version)}
 	}
 	e := &apierr.Error{Code: chaterr.LLMProviderError, RetryAfter: p.RetryAfter, Err: l.failure("plugin_"+string(p.Kind), err)}
 	said := l.bounded(p.Message)
 	switch {
-	case p.Kind == PluginDeclared && p.Code != abi.CodeRefused:
+	case p.Kind == provider.Declared && p.Code != abi.CodeRefused:
 		// Its words are for the log: see abi.CodeFailed.
 		e.Message = fmt.Sprintf("The plugin %s %s could not go on; the host's log has the details.", l.manifest.Name, l.manifest.Version)
-	case p.Kind == PluginDeclared:
+	case p.Kind == provider.Declared:
 		e.Err = l.failure(pluginRefused, err)
 		// What it refuses before anything was sent is the request.
 		if !sent {
 			e.Code = chaterr.LLMProviderRejectedRequest
 		}
 		e.Message = fmt.Sprintf("The plugin %s %s says: %s", l.manifest.Name, l.manifest.Version, said)
-	case p.Kind == PluginTooLarge:
+	case p.Kind == provider.TooLarge:
 		if sent {
 			// The request was sent; it is the provider who said too much.
 			e.Message = fmt.Sprintf("The answer broke off: the provider sent a piece that is too large for the plugin %s %s. Ask for less at once.", l.manifest.Name, l.manifest.Version)
@@ -222,7 +223,7 @@ func (l link) callError(err error, sent bool) error {
 		}
 		e.Code = chaterr.LLMProviderRejectedRequest
 		e.Message = fmt.Sprintf("The request was not sent, since %s: send fewer or shorter messages.", said)
-	case p.Kind == PluginUnavailable:
+	case p.Kind == provider.Unavailable:
 		e.Code = chaterr.ChatProviderUnavailable
 		e.Message = fmt.Sprintf("The request cannot be served now, since %s: try again later.", said)
 	default:

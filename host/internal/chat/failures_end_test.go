@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 func TestPluginErrors(t *testing.T) {
@@ -29,10 +30,10 @@ func TestPluginErrors(t *testing.T) {
 		code apierr.Code
 		want string
 	}{
-		{&chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "no images"}, chaterr.LLMProviderRejectedRequest, "says: no images"},
-		{&chat.PluginError{Kind: chat.PluginTooLarge, Message: "the conversation is too large"}, chaterr.LLMProviderRejectedRequest, "send fewer"},
-		{&chat.PluginError{Kind: chat.PluginUnavailable, Message: "it rests", RetryAfter: time.Minute}, chaterr.ChatProviderUnavailable, "it rests"},
-		{&chat.PluginError{Kind: chat.PluginFault, Message: "it trapped", Err: errors.New("stack")}, chaterr.LLMProviderError, "it trapped"},
+		{&provider.CallError{Kind: provider.Declared, Code: abi.CodeRefused, Message: "no images"}, chaterr.LLMProviderRejectedRequest, "says: no images"},
+		{&provider.CallError{Kind: provider.TooLarge, Message: "the conversation is too large"}, chaterr.LLMProviderRejectedRequest, "send fewer"},
+		{&provider.CallError{Kind: provider.Unavailable, Message: "it rests", RetryAfter: time.Minute}, chaterr.ChatProviderUnavailable, "it rests"},
+		{&provider.CallError{Kind: provider.Fault, Message: "it trapped", Err: errors.New("stack")}, chaterr.LLMProviderError, "it trapped"},
 		{errors.New("a secret path"), chaterr.LLMProviderError, "cannot be used"},
 	} {
 		f := newFixture(t, say("finish:stop"))
@@ -54,7 +55,7 @@ func TestPluginErrors(t *testing.T) {
 func TestDeclaredForTheLog(t *testing.T) {
 	for code, shown := range map[uint32]bool{abi.CodeMalformed: false, abi.CodeRefused: true, abi.CodeFailed: false, 0: false, 77: false} {
 		f := newFixture(t, say("finish:stop"))
-		f.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: code, Message: "the inner words, with " + demoKey}
+		f.source.EncodeErr = &provider.CallError{Kind: provider.Declared, Code: code, Message: "the inner words, with " + demoKey}
 		e := f.refuse(t, hello)
 		if strings.Contains(e.Message, "inner words") != shown {
 			t.Errorf("code %d: the client is told %q; its words are to be shown: %v", code, e.Message, shown)

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A standIn is what an answer keeps for as long as another workspace may take it
@@ -127,7 +128,7 @@ func (a *Answer) moveTo(uid string) error {
 var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "user"}
 
 // take has w answer what is left of the rounds.
-func (a *Answer) take(w *workspace.Workspace, req *request, source Source) {
+func (a *Answer) take(w *workspace.Workspace, req *request, source provider.Source) {
 	m := source.Manifest()
 	fresh := newConversation(req, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(w, m, req.model))
 	a.talk.fields, a.talk.tools, a.talk.choice, a.talk.format = fresh.fields, fresh.tools, fresh.choice, fresh.format

@@ -8,12 +8,13 @@ import (
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A link is a workspace and its plugin: what requests to a provider are made of.
 type link struct {
 	workspace *workspace.Workspace
-	source    Source
+	source    provider.Source
 	manifest  *abi.Manifest
 }
 

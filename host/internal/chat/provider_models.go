@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // ProviderModels are the models that a workspace's provider offers.
@@ -43,7 +44,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	if err != nil {
 		return nil, err
 	}
-	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), Client{Workspace: w.UID})
+	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), provider.Client{Workspace: w.UID})
 	if !ok {
 		return nil, s.unavailable(ctx, w)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 func page(body string) chattest.Script { return chattest.Script{Body: body} }
@@ -105,7 +106,7 @@ func TestProviderModelsRefused(t *testing.T) {
 	if _, err := f.ProviderModels(t.Context(), "nope"); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("no workspace: %v", err)
 	}
-	f.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "`region` is not set"}
+	f.source.EncodeErr = &provider.CallError{Kind: provider.Declared, Code: abi.CodeRefused, Message: "`region` is not set"}
 	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, chaterr.LLMProviderRejectedRequest) || !strings.Contains(err.Error(), "`region` is not set") {
 		t.Errorf("a plugin that refuses: %v", err)
 	}

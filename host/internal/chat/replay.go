@@ -6,11 +6,12 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // Replay gives a sink what a client would see of a recorded response, taken as an answer of one round in which every tool call is the client's. It
 // is for a response that is a success.
-func Replay(ctx context.Context, source Source, response outbound.Response, s Sink) error {
+func Replay(ctx context.Context, source provider.Source, response outbound.Response, s Sink) error {
 	m := source.Manifest()
 	deps := Deps{}.withDefaults()
 	a := &Answer{

@@ -16,13 +16,14 @@ import (
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // Deps is what a [Service] works with. All fields but Limits, Tracer, Limiter and
 // DefaultSource are required.
 type Deps struct {
 	Workspaces workspace.Workspaces
-	Sources    Sources
+	Sources    provider.Sources
 	Upstream   outbound.Sender
 	Searcher   Searcher
 	Limits     Limits
@@ -149,10 +150,10 @@ func (s *Service) patcher() *workspace.Patcher {
 }
 
 // manifests are those of the plugins of its Sources.
-type manifests struct{ Sources }
+type manifests struct{ provider.Sources }
 
 // Manifest implements [workspace.Plugins].
-func (m manifests) Manifest(wish workspace.Wish) (*abi.Manifest, bool) {
+func (m manifests) Manifest(wish provider.Wish) (*abi.Manifest, bool) {
 	source, ok := m.Source(wish)
 	if !ok {
 		return nil, false

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 func TestWorkspacesFake(t *testing.T) { chattest.TestWorkspaces(t, &chattest.Workspaces{}) }
@@ -203,7 +204,7 @@ func TestUIDs(t *testing.T) {
 // A loading deployment still loads all plugins but one: who asks for all of them would
 // wait.
 type loading struct {
-	chat.Sources
+	provider.Sources
 	t *testing.T
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/base/outbound"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -118,8 +118,8 @@ func plain(s string) string {
 // refuse makes the error for an answer that is not as the contract says.
 func (p *Provider) refuse(export string, err error) error {
 	p.refused.Add(1)
-	return &chat.PluginError{
-		Kind:    chat.PluginFault,
+	return &provider.CallError{
+		Kind:    provider.Fault,
 		Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", p.manifest.Name, p.manifest.Version),
 		Err:     fmt.Errorf("answer of %s: %w", export, err),
 	}
@@ -135,20 +135,20 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 			rests = "the plugin %s rests for a while for this client, whose last messages made it fail; others are not affected"
 			fallthrough
 		case wasm.FaultBreaker:
-			return &chat.PluginError{Kind: chat.PluginUnavailable, Err: err, RetryAfter: f.RetryAfter, Message: fmt.Sprintf(rests, id)}
+			return &provider.CallError{Kind: provider.Unavailable, Err: err, RetryAfter: f.RetryAfter, Message: fmt.Sprintf(rests, id)}
 		}
-		return &chat.PluginError{Kind: chat.PluginFault, Err: err, Message: fmt.Sprintf("the plugin %s failed (%s)", id, f.Kind)}
+		return &provider.CallError{Kind: provider.Fault, Err: err, Message: fmt.Sprintf("the plugin %s failed (%s)", id, f.Kind)}
 	}
 	if g, ok := errors.AsType[*wasm.GuestError](err); ok {
-		return &chat.PluginError{Kind: chat.PluginDeclared, Code: g.Code, Message: plain(g.Message)}
+		return &provider.CallError{Kind: provider.Declared, Code: g.Code, Message: plain(g.Message)}
 	}
 	switch {
 	case errors.Is(err, wasm.ErrInputTooLarge):
-		return &chat.PluginError{Kind: chat.PluginTooLarge, Err: err, Message: fmt.Sprintf("the conversation is too large for the plugin %s", id)}
+		return &provider.CallError{Kind: provider.TooLarge, Err: err, Message: fmt.Sprintf("the conversation is too large for the plugin %s", id)}
 	case errors.Is(err, wasm.ErrClosed):
-		return &chat.PluginError{Kind: chat.PluginUnavailable, Err: err, Message: fmt.Sprintf("the plugin %s is being closed", id)}
+		return &provider.CallError{Kind: provider.Unavailable, Err: err, Message: fmt.Sprintf("the plugin %s is being closed", id)}
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return &chat.PluginError{Kind: chat.PluginFault, Err: err, Message: fmt.Sprintf("the plugin %s failed", id)}
+	return &provider.CallError{Kind: provider.Fault, Err: err, Message: fmt.Sprintf("the plugin %s failed", id)}
 }

@@ -15,9 +15,8 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/waittest"
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -112,7 +111,7 @@ func apply(t testing.TB, s *plugin.Set, all ...plugin.Wanted) plugin.Applied {
 
 // answers is the version that answers, or "".
 func answers(s *plugin.Set, constraint string) string {
-	p, ok := s.Source(workspace.Wish{Source: "testAi", Version: constraint})
+	p, ok := s.Source(provider.Wish{Source: "testAi", Version: constraint})
 	if !ok {
 		return ""
 	}
@@ -134,7 +133,7 @@ func TestSwap(t *testing.T) {
 	if done := apply(t, s, one); len(done.Loaded) != 1 || len(done.Retired)+len(done.Refused)+done.Unchanged != 0 {
 		t.Errorf("Apply of the first = %+v", done)
 	}
-	old, release, ok := s.Acquire(t.Context(), workspace.Wish{Source: "testAi"}, chat.Client{Workspace: "w"})
+	old, release, ok := s.Acquire(t.Context(), provider.Wish{Source: "testAi"}, provider.Client{Workspace: "w"})
 	if !ok {
 		t.Fatal("Acquire: no plugin")
 	}
@@ -335,7 +334,7 @@ func TestHammerSwap(t *testing.T) {
 
 // stream makes the calls of an answer of two rounds.
 func stream(s *plugin.Set) error {
-	source, release, ok := s.Acquire(context.Background(), workspace.Wish{Source: "testAi"}, chat.Client{Workspace: "w"})
+	source, release, ok := s.Acquire(context.Background(), provider.Wish{Source: "testAi"}, provider.Client{Workspace: "w"})
 	if !ok {
 		return errors.New("no plugin answers")
 	}
@@ -355,4 +354,4 @@ func stream(s *plugin.Set) error {
 	return nil
 }
 
-var _ chat.Sources = (*plugin.Set)(nil)
+var _ provider.Sources = (*plugin.Set)(nil)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A first is the time until a [Set] has applied its first plan. Nothing is there
@@ -14,8 +14,8 @@ import (
 // the next to be loaded.
 type first struct {
 	mu     sync.Mutex
-	wishes []workspace.Wish // that somebody waits for
-	news   chan struct{}    // closed, and made anew, when a plugin has come
+	wishes []provider.Wish // that somebody waits for
+	news   chan struct{}   // closed, and made anew, when a plugin has come
 	over   bool
 	ended  chan struct{}
 }
@@ -44,7 +44,7 @@ func (s *Set) await() {
 
 // wants notes that somebody waits for wish, and returns what is closed when a
 // plugin has come; nil where none is expected any more.
-func (f *first) wants(wish workspace.Wish) <-chan struct{} {
+func (f *first) wants(wish provider.Wish) <-chan struct{} {
 	if f == nil {
 		return nil
 	}
@@ -104,11 +104,11 @@ func (f *first) next(plan *Plan, left []int) (at int) {
 				continue
 			}
 			r = min(r, 1)
-			if slices.ContainsFunc(f.wishes, func(w workspace.Wish) bool { return w.Source == source && cmp.Or(w.Plugin, owner) == name }) {
+			if slices.ContainsFunc(f.wishes, func(w provider.Wish) bool { return w.Source == source && cmp.Or(w.Plugin, owner) == name }) {
 				r = 0
 			}
 		}
-		if slices.ContainsFunc(f.wishes, func(w workspace.Wish) bool { return w.Plugin == name }) {
+		if slices.ContainsFunc(f.wishes, func(w provider.Wish) bool { return w.Plugin == name }) {
 			r = 0
 		}
 		if r < rank {

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // TestExpect asks a set for plugins before its first plan is applied: each is
@@ -22,7 +21,7 @@ func TestExpect(t *testing.T) {
 	ask := func(source string) <-chan string {
 		answer := make(chan string, 1)
 		go func() {
-			if p, ok := s.Source(workspace.Wish{Source: source}); ok {
+			if p, ok := s.Source(provider.Wish{Source: source}); ok {
 				answer <- p.Manifest().Name
 			} else {
 				answer <- "nobody"
@@ -107,7 +106,7 @@ func TestExpectEnds(t *testing.T) {
 	s.Expect()
 	answered := make(chan bool, 1)
 	go func() {
-		_, ok := s.Source(workspace.Wish{Source: "a"})
+		_, ok := s.Source(provider.Wish{Source: "a"})
 		answered <- ok
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -142,7 +141,7 @@ func TestExpectLeft(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	answered := make(chan bool)
 	go func() {
-		_, release, ok := s.Acquire(ctx, workspace.Wish{Source: "late"}, chat.Client{Workspace: "w"})
+		_, release, ok := s.Acquire(ctx, provider.Wish{Source: "late"}, provider.Client{Workspace: "w"})
 		release()
 		answered <- ok
 	}()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -47,15 +47,15 @@ func (o Options) withDefaults() Options {
 const defaultMemoryMiB = 16
 
 // A Provider is a provider plugin, ready to be called. It implements
-// [chat.Source].
+// [provider.Source].
 type Provider struct {
 	*loaded
 	refused atomic.Int64 // answers that were not what the contract says
 }
 
 var (
-	_ chat.Source = (*Provider)(nil)
-	_ Plugin      = (*Provider)(nil)
+	_ provider.Source = (*Provider)(nil)
+	_ Plugin          = (*Provider)(nil)
 )
 
 // Load checks and compiles module, a provider, makes sure that it starts, and
@@ -111,19 +111,19 @@ func (p *Provider) Stats() wasm.Stats {
 	return s
 }
 
-// Encode implements [chat.Source]. Like Decode and Error, it is a call that
+// Encode implements [provider.Source]. Like Decode and Error, it is a call that
 // belongs to no answer: nobody sees its result.
 func (p *Provider) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 	return p.encode(ctx, wasm.Use{}, in)
 }
 
-// Decode implements [chat.Source]. What it appends is well-formed: a state
+// Decode implements [provider.Source]. What it appends is well-formed: a state
 // within its bounds and whole records.
 func (p *Provider) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
 	return p.decode(ctx, wasm.Use{}, in, dst)
 }
 
-// Error implements [chat.Source].
+// Error implements [provider.Source].
 func (p *Provider) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
 	return p.error(ctx, wasm.Use{}, in)
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -55,18 +55,18 @@ func checkGood(t *testing.T, p *plugin.Provider) {
 func TestHostileProvider(t *testing.T) {
 	tests := []struct {
 		name    string
-		kind    chat.PluginErrorKind
+		kind    provider.CallErrorKind
 		message string
 		fault   string // counted in Stats
 	}{
-		{"good", chat.PluginDeclared, "no such model", ""},
-		{"spin", chat.PluginFault, "the plugin test 1.2.0 failed (deadline)", "deadline"},
-		{"flood", chat.PluginFault, "the plugin test 1.2.0 failed (deadline)", "deadline"},
-		{"trap", chat.PluginFault, "the plugin test 1.2.0 failed (trap)", "trap"},
-		{"grow", chat.PluginFault, "the plugin test 1.2.0 failed (memory)", "memory"},
-		{"outside", chat.PluginFault, "the plugin test 1.2.0 failed (bounds)", "bounds"},
-		{"huge", chat.PluginFault, "the plugin test 1.2.0 failed (bounds)", "bounds"},
-		{"nojson", chat.PluginFault, "the plugin test 1.2.0 gave an answer that cannot be used", "answer"},
+		{"good", provider.Declared, "no such model", ""},
+		{"spin", provider.Fault, "the plugin test 1.2.0 failed (deadline)", "deadline"},
+		{"flood", provider.Fault, "the plugin test 1.2.0 failed (deadline)", "deadline"},
+		{"trap", provider.Fault, "the plugin test 1.2.0 failed (trap)", "trap"},
+		{"grow", provider.Fault, "the plugin test 1.2.0 failed (memory)", "memory"},
+		{"outside", provider.Fault, "the plugin test 1.2.0 failed (bounds)", "bounds"},
+		{"huge", provider.Fault, "the plugin test 1.2.0 failed (bounds)", "bounds"},
+		{"nojson", provider.Fault, "the plugin test 1.2.0 gave an answer that cannot be used", "answer"},
 	}
 	rt := open(t, nil)
 	for _, tt := range tests {
@@ -79,7 +79,7 @@ func TestHostileProvider(t *testing.T) {
 			for name, call := range calls {
 				p := load(t, rt, tt.name)
 				err := call(p)
-				e, ok := errors.AsType[*chat.PluginError](err)
+				e, ok := errors.AsType[*provider.CallError](err)
 				if !ok || e.Kind != tt.kind || e.Message != tt.message {
 					t.Errorf("%s: %v, want %s: %s", name, err, tt.kind, tt.message)
 				}
@@ -90,16 +90,16 @@ func TestHostileProvider(t *testing.T) {
 				if err := p.Close(); err != nil {
 					t.Error(err)
 				}
-				if _, err := p.Decode(t.Context(), decodeInput, nil); kindOf(err) != chat.PluginUnavailable {
-					t.Errorf("Decode after Close: %v, want %s", err, chat.PluginUnavailable)
+				if _, err := p.Decode(t.Context(), decodeInput, nil); kindOf(err) != provider.Unavailable {
+					t.Errorf("Decode after Close: %v, want %s", err, provider.Unavailable)
 				}
 			}
 		})
 	}
 }
 
-func kindOf(err error) chat.PluginErrorKind {
-	e, ok := errors.AsType[*chat.PluginError](err)
+func kindOf(err error) provider.CallErrorKind {
+	e, ok := errors.AsType[*provider.CallError](err)
 	if !ok {
 		return ""
 	}
@@ -111,17 +111,17 @@ func kindOf(err error) chat.PluginErrorKind {
 func TestRetry(t *testing.T) {
 	p := load(t, open(t, nil), "trap")
 	for n := range 3 {
-		if _, err := p.Decode(t.Context(), decodeEvil, nil); kindOf(err) != chat.PluginFault {
-			t.Errorf("Decode that traps: %v, want %s", err, chat.PluginFault)
+		if _, err := p.Decode(t.Context(), decodeEvil, nil); kindOf(err) != provider.Fault {
+			t.Errorf("Decode that traps: %v, want %s", err, provider.Fault)
 		}
 		if got, want := p.Stats().Faults["trap"], int64(2*n+2); got != want {
 			t.Errorf("%d traps counted after %d calls, want %d", got, n+1, want)
 		}
 	}
 	_, err := p.Decode(t.Context(), decodeInput, nil)
-	e, ok := errors.AsType[*chat.PluginError](err)
-	if !ok || e.Kind != chat.PluginUnavailable || e.RetryAfter <= 0 {
-		t.Errorf("Decode after three faults: %v, want %s with RetryAfter", err, chat.PluginUnavailable)
+	e, ok := errors.AsType[*provider.CallError](err)
+	if !ok || e.Kind != provider.Unavailable || e.RetryAfter <= 0 {
+		t.Errorf("Decode after three faults: %v, want %s with RetryAfter", err, provider.Unavailable)
 	}
 }
 
@@ -148,27 +148,27 @@ func TestDecodeAnswer(t *testing.T) {
 		in := abi.AppendDecodeInput(nil, nil, 0, []abi.Event{{Data: []byte(tt.answer)}})
 		got, err := p.Decode(t.Context(), in, []byte("+"))
 		switch {
-		case tt.want == "" && kindOf(err) != chat.PluginFault:
-			t.Errorf("%s: Decode = %q, %v, want %s", tt.name, got, err, chat.PluginFault)
+		case tt.want == "" && kindOf(err) != provider.Fault:
+			t.Errorf("%s: Decode = %q, %v, want %s", tt.name, got, err, provider.Fault)
 		case tt.want == "" && string(got) != "+":
 			t.Errorf("%s: dst came back as %q", tt.name, got)
 		case tt.want != "" && (err != nil || string(got) != "+"+tt.want):
 			t.Errorf("%s: Decode = %q, %v, want %q", tt.name, got, err, tt.want)
 		}
 	}
-	if _, err := p.Encode(t.Context(), encodeInput); kindOf(err) != chat.PluginFault {
-		t.Errorf("Encode answered with nothing: %v, want %s", err, chat.PluginFault)
+	if _, err := p.Encode(t.Context(), encodeInput); kindOf(err) != provider.Fault {
+		t.Errorf("Encode answered with nothing: %v, want %s", err, provider.Fault)
 	}
-	if _, err := p.Error(t.Context(), errorInput); kindOf(err) != chat.PluginFault {
-		t.Errorf("Error answered with nothing: %v, want %s", err, chat.PluginFault)
+	if _, err := p.Error(t.Context(), errorInput); kindOf(err) != provider.Fault {
+		t.Errorf("Error answered with nothing: %v, want %s", err, provider.Fault)
 	}
 }
 
 func TestTooLarge(t *testing.T) {
 	p := load(t, open(t, nil), "good")
 	in := &abi.EncodeRequest{Chat: abi.RawJSON(`"` + strings.Repeat("x", 3<<20) + `"`)}
-	if _, err := p.Encode(t.Context(), in); kindOf(err) != chat.PluginTooLarge {
-		t.Errorf("Encode of 3 MiB: %v, want %s", err, chat.PluginTooLarge)
+	if _, err := p.Encode(t.Context(), in); kindOf(err) != provider.TooLarge {
+		t.Errorf("Encode of 3 MiB: %v, want %s", err, provider.TooLarge)
 	}
 	checkGood(t, p)
 }

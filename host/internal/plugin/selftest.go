@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // selfTest makes the calls that the plugin's own manifest asks for and returns
@@ -60,7 +60,7 @@ func (s *session) selfTestOne(ctx context.Context, t *abi.SelfTest) error {
 	default:
 		return fmt.Errorf("no call of a %s", s.manifest.Kind)
 	}
-	if e, ok := errors.AsType[*chat.PluginError](err); ok && e.Kind == chat.PluginDeclared {
+	if e, ok := errors.AsType[*provider.CallError](err); ok && e.Kind == provider.Declared {
 		found, err = map[string]any{"declared": map[string]any{"code": e.Code, "message": e.Message}}, nil
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -23,7 +23,7 @@ const (
 
 // A session is a provider in the service of one answer: its calls may find what
 // others of them left in an instance, and nothing else. It implements
-// [chat.Source].
+// [provider.Source].
 type session struct {
 	*Provider
 	use wasm.Use
@@ -31,9 +31,9 @@ type session struct {
 	alone bool
 }
 
-var _ chat.Source = (*session)(nil)
+var _ provider.Source = (*session)(nil)
 
-// Encode implements [chat.Source].
+// Encode implements [provider.Source].
 func (s *session) Encode(ctx context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 	return s.encode(ctx, s.use, in)
 }
@@ -46,12 +46,12 @@ func (s *session) end() {
 	s.Release()
 }
 
-// Decode implements [chat.Source].
+// Decode implements [provider.Source].
 func (s *session) Decode(ctx context.Context, in, dst []byte) ([]byte, error) {
 	return s.decode(ctx, s.use, in, dst)
 }
 
-// Error implements [chat.Source].
+// Error implements [provider.Source].
 func (s *session) Error(ctx context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
 	return s.error(ctx, s.use, in)
 }

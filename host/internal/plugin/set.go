@@ -13,13 +13,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // A Set holds the plugins of a deployment, versions of the same one side by
-// side. It implements [chat.Sources]. Safe for concurrent use.
+// side. It implements [provider.Sources]. Safe for concurrent use.
 type Set struct {
 	runtime *wasm.Runtime
 	options Options
@@ -37,7 +36,7 @@ type Set struct {
 	swaps   map[string]int64 // by plugin: how often another version came into use
 }
 
-var _ chat.Sources = (*Set)(nil)
+var _ provider.Sources = (*Set)(nil)
 
 // NewSet returns an empty Set whose plugins run in rt.
 func NewSet(rt *wasm.Runtime, o Options) *Set {
@@ -117,16 +116,16 @@ func ReadInto(b *bytes.Buffer, file string) error {
 	return nil
 }
 
-// Source implements [chat.Sources].
-func (s *Set) Source(wish workspace.Wish) (chat.Source, bool) {
+// Source implements [provider.Sources].
+func (s *Set) Source(wish provider.Wish) (provider.Source, bool) {
 	if p := s.find(context.Background(), wish); p != nil {
 		return p, true
 	}
 	return nil, false
 }
 
-// Acquire implements [chat.Sources].
-func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, client chat.Client) (source chat.Source, release func(), ok bool) {
+// Acquire implements [provider.Sources].
+func (s *Set) Acquire(ctx context.Context, wish provider.Wish, client provider.Client) (source provider.Source, release func(), ok bool) {
 	for {
 		p := s.find(ctx, wish)
 		if p == nil {
@@ -144,7 +143,7 @@ func (s *Set) Acquire(ctx context.Context, wish workspace.Wish, client chat.Clie
 
 // find returns who answers wish; nil: nobody. It waits as [Set.Expect] says, until ctx
 // ends.
-func (s *Set) find(ctx context.Context, wish workspace.Wish) *Provider {
+func (s *Set) find(ctx context.Context, wish provider.Wish) *Provider {
 	for {
 		if p := s.look(wish); p != nil {
 			return p
@@ -161,7 +160,7 @@ func (s *Set) find(ctx context.Context, wish workspace.Wish) *Provider {
 	}
 }
 
-func (s *Set) look(wish workspace.Wish) *Provider {
+func (s *Set) look(wish provider.Wish) *Provider {
 	c, err := ParseConstraint(wish.Version)
 	if err != nil {
 		return nil
@@ -175,7 +174,7 @@ func (s *Set) look(wish workspace.Wish) *Provider {
 	return nil
 }
 
-// Plugins implements [chat.Sources].
+// Plugins implements [provider.Sources].
 func (s *Set) Plugins(source string) []string {
 	s.await()
 	var names []string
@@ -186,7 +185,7 @@ func (s *Set) Plugins(source string) []string {
 	return slices.Compact(names)
 }
 
-// SourceNames implements [chat.Sources].
+// SourceNames implements [provider.Sources].
 func (s *Set) SourceNames() []string {
 	s.await()
 	v := s.view.Load()

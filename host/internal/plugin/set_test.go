@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
@@ -40,7 +40,7 @@ func TestSet(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		if p, ok := s.Source(workspace.Wish{Source: tt.source, Version: tt.constraint}); ok {
+		if p, ok := s.Source(provider.Wish{Source: tt.source, Version: tt.constraint}); ok {
 			got = p.Manifest().Version
 		}
 		if got != tt.want {
@@ -71,7 +71,7 @@ func TestSet(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, ok := s.Source(workspace.Wish{Source: "free"}); ok {
+	if _, ok := s.Source(provider.Wish{Source: "free"}); ok {
 		t.Error("Source after Close: found")
 	}
 	if _, err := s.Add(t.Context(), same, "late"); !errors.Is(err, wasm.ErrClosed) {
@@ -92,7 +92,7 @@ func TestHammerSet(t *testing.T) {
 					t.Errorf("Add: %v", err)
 					return
 				}
-				p, ok := s.Source(workspace.Wish{Source: "testAi", Version: "^1"})
+				p, ok := s.Source(provider.Wish{Source: "testAi", Version: "^1"})
 				if !ok {
 					t.Error("Source: not found after Add")
 					return
@@ -130,7 +130,7 @@ func TestSetOwner(t *testing.T) {
 			t.Fatalf("Apply = %+v, %v", done, err)
 		}
 		got := ""
-		if p, ok := s.Source(workspace.Wish{Source: "testAi"}); ok {
+		if p, ok := s.Source(provider.Wish{Source: "testAi"}); ok {
 			got = p.Manifest().Name
 		}
 		if names := s.SourceNames(); got != owner || len(names) != min(len(owner), 1) {
@@ -138,7 +138,7 @@ func TestSetOwner(t *testing.T) {
 		}
 	}
 	apply("test", map[string]string{"testAi": "test"}, one, two)
-	if _, ok := s.Source(workspace.Wish{Source: "testAi", Version: "^9"}); ok {
+	if _, ok := s.Source(provider.Wish{Source: "testAi", Version: "^9"}); ok {
 		t.Error("a version of another plugin meets a constraint")
 	}
 	apply("aaa", map[string]string{"testAi": "aaa"}, two, one)

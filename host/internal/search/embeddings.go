@@ -8,7 +8,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/search/embed"
 )
 
 // Embed has an embedder of an index, which caller may search, make a vector of each
@@ -35,8 +35,8 @@ func (s *Service) Embed(ctx context.Context, caller *auth.Caller, indexUID, name
 	return s.embedders.EmbedTexts(ctx, called, maker, dims, texts, inputType)
 }
 
-// EmbedByWorkspace has the provider of a workspace make a vector of each text by a
-// model, that of its plugin where it is empty; see Embed.
-func (s *Service) EmbedByWorkspace(ctx context.Context, w *workspace.Workspace, model string, dims int, texts []string, inputType string) ([][]float32, error) {
-	return s.embedders.EmbedByWorkspace(ctx, w, model, dims, texts, inputType)
+// EmbedBy has what open opens make a vector of each text; see Embed. who is what
+// errors call it.
+func (s *Service) EmbedBy(ctx context.Context, who string, open embed.Opener, dims int, texts []string, inputType string) ([][]float32, error) {
+	return s.embedders.EmbedBy(ctx, who, open, dims, texts, inputType)
 }

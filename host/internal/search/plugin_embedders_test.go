@@ -8,8 +8,8 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -60,10 +60,10 @@ func embedSources() chattest.Sources {
 	describe := acme.Describe
 	acme.Describe = func(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 		if len(in.Texts) > 1 && strings.HasPrefix(in.Texts[0], "long") {
-			return nil, &chat.PluginError{Kind: chat.PluginTooLarge, Message: "the input is too large"}
+			return nil, &provider.CallError{Kind: provider.TooLarge, Message: "the input is too large"}
 		}
 		if in.Texts[0] == "refused" {
-			return nil, &chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "`model` is none"}
+			return nil, &provider.CallError{Kind: provider.Declared, Code: abi.CodeRefused, Message: "`model` is none"}
 		}
 		return describe(in)
 	}

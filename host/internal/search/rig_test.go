@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/feature"
 	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
@@ -97,7 +98,7 @@ func (r *rig) tryOpen() (err error) {
 	if r.wrap != nil {
 		db = r.wrap(r.store)
 	}
-	if r.svc, err = search.Open(search.Options{Notes: r.notes(), Dir: r.folders(), DB: db, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, OpenFolders: r.openFolders, Descriptors: r.descriptors, Upstream: r.upstream, Sources: embedSources(), EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
+	if r.svc, err = search.Open(search.Options{Notes: r.notes(), Dir: r.folders(), DB: db, Sealer: sealer, Bodies: r.store, IndexingMemory: r.memory, IndexingThreads: 3, OpenFolders: r.openFolders, Descriptors: r.descriptors, Upstream: r.upstream, Plugins: chat.Embedders{Sources: embedSources()}, EmbedderPause: time.Millisecond, VectorMemory: r.vectorMemory, QueryVectors: r.queryVectors, Features: func() feature.Set {
 		return feature.Set{ChatCompletions: true, ContainsFilter: !r.plain, CompositeEmbedders: !r.plain, Multimodal: !r.plain}
 	}, Cutoff: cmp.Or(r.cutoff, time.Minute), Log: r.log, Running: r.running, Waiting: r.waiting}); err != nil {
 		return err

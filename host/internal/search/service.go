@@ -22,8 +22,8 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/base/feature"
 	"github.com/parley-search/parley/host/internal/base/outbound"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
+	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/search/embedder"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/index"
@@ -45,9 +45,9 @@ type Options struct {
 	Sealer settings.Sealer
 	// Upstream reaches embedders; without one they fail.
 	Upstream outbound.Sender
-	// Sources are the plugins that make vectors for embedders of other sources than
+	// Plugins are those that make vectors for embedders of other sources than
 	// rest; nil: there are none.
-	Sources chat.Sources
+	Plugins embed.Plugins
 	// QueryVectors is how many vectors that embedders made of queries are kept,
 	// for when they come again. Default none.
 	QueryVectors int
@@ -132,7 +132,7 @@ func Open(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	embedders := &embedder.Service{Upstream: o.Upstream, Sources: o.Sources, Sealer: o.Sealer, Pause: o.EmbedderPause, Log: o.Log}
+	embedders := &embedder.Service{Upstream: o.Upstream, Plugins: o.Plugins, Sealer: o.Sealer, Pause: o.EmbedderPause, Log: o.Log}
 	return &Service{
 		Writer: write.NewWriter(indexes, embedders, o.Bodies),
 		opts:   o, indexes: indexes, columns: indexes.Columns, spaces: indexes.Vectors,

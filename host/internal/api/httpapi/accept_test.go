@@ -136,7 +136,7 @@ func TestHostileConnectionsBusy(t *testing.T) {
 	p := &gated{}
 	r := newRig(t, wish{upstream: p, limits: httpapi.Limits{Connections: 4}}) // 2 for one client
 	for range 2 {
-		p.provider = newProvider()
+		p.talker = newProvider()
 		r.send(t, hello)
 		waitFor(t, p.asked, "request")
 	}
@@ -149,4 +149,4 @@ func TestHostileConnectionsBusy(t *testing.T) {
 }
 
 // gated is a provider that is made anew for each answer.
-type gated struct{ *provider }
+type gated struct{ *talker }

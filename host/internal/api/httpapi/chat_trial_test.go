@@ -9,8 +9,8 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/base/outbound"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // TestChatTrial tests a workspace whose provider answers in each way.
@@ -99,7 +99,7 @@ func TestTrialOtherLimit(t *testing.T) {
 // What a plugin refuses of a conversation that the host made is a matter of settings.
 func TestTrialRefusedByPlugin(t *testing.T) {
 	r := newRig(t, wish{})
-	r.source.EncodeErr = &chat.PluginError{Kind: chat.PluginDeclared, Code: abi.CodeRefused, Message: "`options.project` is not set"}
+	r.source.EncodeErr = &provider.CallError{Kind: provider.Declared, Code: abi.CodeRefused, Message: "`options.project` is not set"}
 	a := r.do("POST", "/chats/demo/test", `{"model":"m"}`)
 	if !strings.Contains(a.body, `"problem":"settings","code":"llm_provider_rejected_request"`) || !strings.Contains(a.body, "`options.project` is not set") {
 		t.Errorf("test of a workspace that lacks an option: %s", a.body)

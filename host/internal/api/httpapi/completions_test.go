@@ -16,9 +16,8 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/waittest"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 const completions = "/chats/demo/chat/completions"
@@ -199,10 +198,10 @@ func TestStreamFails(t *testing.T) {
 }
 
 // panicky answers once and then panics, where no handler is there to recover.
-type panicky struct{ *provider }
+type panicky struct{ *talker }
 
 func (p panicky) Do(ctx context.Context, _ *outbound.Request) (outbound.Response, error) {
-	return panickyReply{&reply{ctx: ctx, provider: p.provider}}, nil
+	return panickyReply{&reply{ctx: ctx, talker: p.talker}}, nil
 }
 
 type panickyReply struct{ *reply }
@@ -272,11 +271,11 @@ func withoutChance(stream string) string {
 
 // A loading deployment has a plugin that is still to be loaded.
 type loading struct {
-	chat.Sources
+	provider.Sources
 	asked, left chan struct{}
 }
 
-func (l loading) Acquire(ctx context.Context, _ workspace.Wish, _ chat.Client) (chat.Source, func(), bool) {
+func (l loading) Acquire(ctx context.Context, _ provider.Wish, _ provider.Client) (provider.Source, func(), bool) {
 	l.asked <- struct{}{}
 	<-ctx.Done()
 	l.left <- struct{}{}
@@ -286,7 +285,7 @@ func (l loading) Acquire(ctx context.Context, _ workspace.Wish, _ chat.Client) (
 // A client that leaves while its plugin is being loaded is not waited for.
 func TestClientLeavesWhilePluginIsLoaded(t *testing.T) {
 	l := loading{asked: make(chan struct{}, 1), left: make(chan struct{}, 1)}
-	r := newRig(t, wish{limits: httpapi.Limits{Watch: 10 * time.Millisecond}, sources: func(s chat.Sources) chat.Sources {
+	r := newRig(t, wish{limits: httpapi.Limits{Watch: 10 * time.Millisecond}, sources: func(s provider.Sources) provider.Sources {
 		l.Sources = s
 		return l
 	}})

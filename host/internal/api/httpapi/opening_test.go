@@ -16,7 +16,7 @@ import (
 // A stream whose provider says nothing for a while begins without it, also on a
 // connection that is used again.
 func TestStreamOpensInSilence(t *testing.T) {
-	both := []*provider{newProvider(), newProvider()}
+	both := []*talker{newProvider(), newProvider()}
 	upstream := turns(both)
 	r := newRig(t, wish{upstream: &upstream, limits: httpapi.Limits{Opening: time.Millisecond}})
 	k := r.send(t, hello)
@@ -50,7 +50,7 @@ func TestStreamOpensInSilence(t *testing.T) {
 }
 
 // turns are providers that each answer one request, in turn.
-type turns []*provider
+type turns []*talker
 
 // Do implements [outbound.Sender].
 func (t *turns) Do(ctx context.Context, r *outbound.Request) (outbound.Response, error) {

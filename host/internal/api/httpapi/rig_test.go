@@ -36,6 +36,7 @@ import (
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/export"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
 	"github.com/parley-search/parley/host/internal/search/network"
@@ -72,7 +73,7 @@ type wish struct {
 	memory    *memory.Account
 	noDocs    bool
 	installer pluginapi.Installer
-	sources   func(chat.Sources) chat.Sources // what the chat has of the plugins; nil: all as they are
+	sources   func(provider.Sources) provider.Sources // what the chat has of the plugins; nil: all as they are
 	cluster   httpapi.Cluster
 	patience  time.Duration // with them; default remoteTimeout
 }
@@ -271,7 +272,7 @@ func noneLeft(tb testing.TB, before int) {
 	}
 }
 
-func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher, wrap func(chat.Sources) chat.Sources) (*chat.Service, *chattest.Source) {
+func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher, wrap func(provider.Sources) provider.Sources) (*chat.Service, *chattest.Source) {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -285,7 +286,7 @@ func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search
 	test := source("test", settings("apiKey"))
 	lists := source("openAi", settings("apiKey"))
 	lists.Is.Does = []string{abi.OpChat, abi.OpModels}
-	var sources chat.Sources = chattest.Sources{
+	var sources provider.Sources = chattest.Sources{
 		"test":        test,
 		"openAi":      lists,
 		"azureOpenAi": source("azureOpenAi", settings("apiKey", "orgId", "apiVersion", "deploymentId", "baseUrl")),

@@ -15,26 +15,26 @@ import (
 	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
-// A provider answers one request with what the test says, when it says so.
-type provider struct {
+// A talker answers one request with what the test says, when it says so.
+type talker struct {
 	events chan string   // one event each; closed: the end
 	asked  chan struct{} // closed when the request came
 	ended  chan error    // why the request ended before its time
 }
 
-func newProvider() *provider {
-	return &provider{events: make(chan string, 100), asked: make(chan struct{}), ended: make(chan error, 1)}
+func newProvider() *talker {
+	return &talker{events: make(chan string, 100), asked: make(chan struct{}), ended: make(chan error, 1)}
 }
 
 // Do implements [outbound.Sender].
-func (p *provider) Do(ctx context.Context, _ *outbound.Request) (outbound.Response, error) {
+func (p *talker) Do(ctx context.Context, _ *outbound.Request) (outbound.Response, error) {
 	close(p.asked)
-	return &reply{ctx: ctx, provider: p}, nil
+	return &reply{ctx: ctx, talker: p}, nil
 }
 
 type reply struct {
 	ctx context.Context
-	*provider
+	*talker
 }
 
 func (r *reply) Status() int         { return http.StatusOK }

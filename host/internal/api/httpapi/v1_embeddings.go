@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/search/embed"
 )
 
 // embed answers POST /v1/embeddings: its model is a workspace, with or without a model
@@ -56,7 +58,10 @@ func (s *Server) embed(r *call) error {
 // vectors has w, or where it is nil the embedder that request names, make them.
 func (s *Server) vectors(ctx context.Context, r *call, w *workspace.Workspace, model string, request *openai.EmbeddingRequest) (vectors [][]float32, err error) {
 	if w != nil {
-		vectors, err = s.Search.EmbedByWorkspace(ctx, w, model, request.Dimensions, request.Texts, request.InputType)
+		open := func(ctx context.Context) (embed.Maker, func(), error) {
+			return s.Chat.OpenEmbedder(ctx, w, model, request.Dimensions, request.InputType)
+		}
+		vectors, err = s.Search.EmbedBy(ctx, fmt.Sprintf("Workspace `%.100s`", w.UID), open, request.Dimensions, request.Texts, request.InputType)
 	} else {
 		index, name, _ := strings.Cut(request.Model, "/")
 		vectors, err = s.Search.Embed(ctx, r.Caller, index, name, request.Dimensions, request.Texts, request.InputType)

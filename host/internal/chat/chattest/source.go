@@ -11,8 +11,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A Source is a provider plugin in Go for a protocol of its own: each event is
@@ -37,7 +36,7 @@ type Source struct {
 	errors   []abi.ErrorRequest
 }
 
-// Manifest implements [chat.Source].
+// Manifest implements [provider.Source].
 func (s *Source) Manifest() *abi.Manifest { return &s.Is }
 
 // Requests returns what Encode was called with so far.
@@ -54,7 +53,7 @@ func (s *Source) Errors() []abi.ErrorRequest {
 	return slices.Clone(s.errors)
 }
 
-// Encode implements [chat.Source].
+// Encode implements [provider.Source].
 func (s *Source) Encode(_ context.Context, in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 	s.mu.Lock()
 	kept := *in
@@ -84,7 +83,7 @@ func (s *Source) Encode(_ context.Context, in *abi.EncodeRequest) (*abi.EncodeRe
 	}, nil
 }
 
-// Error implements [chat.Source]: the body is the message, the header x-kind
+// Error implements [provider.Source]: the body is the message, the header x-kind
 // the kind.
 func (s *Source) Error(_ context.Context, in *abi.ErrorRequest) (*abi.ProviderError, error) {
 	s.mu.Lock()
@@ -96,7 +95,7 @@ func (s *Source) Error(_ context.Context, in *abi.ErrorRequest) (*abi.ProviderEr
 	return &abi.ProviderError{Kind: in.Headers["x-kind"], Message: in.Body}, nil
 }
 
-// Decode implements [chat.Source].
+// Decode implements [provider.Source].
 func (s *Source) Decode(_ context.Context, in, dst []byte) ([]byte, error) {
 	call, err := abi.ParseDecodeInput(in)
 	if err != nil {
@@ -178,21 +177,21 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 	case "[DONE]", "":
 		return b, nil
 	}
-	return nil, &chat.PluginError{Kind: chat.PluginFault, Message: "the plugin test 1.0.0 failed (trap)", Err: fmt.Errorf("event %q", line)}
+	return nil, &provider.CallError{Kind: provider.Fault, Message: "the plugin test 1.0.0 failed (trap)", Err: fmt.Errorf("event %q", line)}
 }
 
-// Sources is a map by source that is a [chat.Sources]. A constraint is met by that
+// Sources is a map by source that is a [provider.Sources]. A constraint is met by that
 // very version.
-type Sources map[string]chat.Source
+type Sources map[string]provider.Source
 
-// Source implements [chat.Sources].
-func (m Sources) Source(wish workspace.Wish) (chat.Source, bool) {
+// Source implements [provider.Sources].
+func (m Sources) Source(wish provider.Wish) (provider.Source, bool) {
 	s, ok := m[wish.Source]
 	ok = ok && (wish.Version == "" || s.Manifest().Version == wish.Version)
 	return s, ok && (wish.Plugin == "" || s.Manifest().Name == wish.Plugin)
 }
 
-// Plugins implements [chat.Sources].
+// Plugins implements [provider.Sources].
 func (m Sources) Plugins(source string) []string {
 	if s, ok := m[source]; ok {
 		return []string{s.Manifest().Name}
@@ -200,13 +199,13 @@ func (m Sources) Plugins(source string) []string {
 	return nil
 }
 
-// Acquire implements [chat.Sources].
-func (m Sources) Acquire(_ context.Context, wish workspace.Wish, _ chat.Client) (chat.Source, func(), bool) {
+// Acquire implements [provider.Sources].
+func (m Sources) Acquire(_ context.Context, wish provider.Wish, _ provider.Client) (provider.Source, func(), bool) {
 	s, ok := m.Source(wish)
 	return s, func() {}, ok
 }
 
-// SourceNames implements [chat.Sources].
+// SourceNames implements [provider.Sources].
 func (m Sources) SourceNames() []string {
 	var names []string
 	for n := range m {

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // Bounds of what a workspace keeps, in bytes where not said otherwise.
@@ -69,7 +70,7 @@ var versionConstraint = regexp.MustCompile(`^(=?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(
 // Plugins are the provider plugins that are loaded.
 type Plugins interface {
 	// Manifest is that of the plugin which meets wish; false: none does.
-	Manifest(wish Wish) (*abi.Manifest, bool)
+	Manifest(wish provider.Wish) (*abi.Manifest, bool)
 	// Plugins lists the names of the plugins for a source, sorted.
 	Plugins(source string) []string
 	// SourceNames lists all sources that a plugin answers, sorted.
@@ -157,7 +158,7 @@ func (p *Patcher) Try(ctx context.Context, uid string, fields jsonbody.Object) (
 // await waits for the plugin that patched settings are about, where it is still to be
 // loaded: within the transaction others would wait, too.
 func (p *Patcher) await(ctx context.Context, uid string, fields jsonbody.Object) {
-	wish := Wish{Source: p.DefaultSource}
+	wish := provider.Wish{Source: p.DefaultSource}
 	if w, err := p.Workspaces.Workspace(ctx, uid); err == nil {
 		wish = w.Wish()
 	}
@@ -276,7 +277,7 @@ func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
 	case !ok:
 		return jsonbody.WrongType(chaterr.InvalidChatSource, "source", "the name of a source or null", v)
 	default:
-		if _, ok := p.Plugins.Manifest(Wish{Source: name}); ok { // the names are those of all plugins, which may be still to be loaded
+		if _, ok := p.Plugins.Manifest(provider.Wish{Source: name}); ok { // the names are those of all plugins, which may be still to be loaded
 			w.Source = name
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // checkMerged holds a patched workspace against its plugin. A plugin that is
@@ -20,7 +21,7 @@ func (p *Patcher) checkMerged(w *Workspace, fields jsonbody.Object) error {
 		_, version := fields["pluginVersion"]
 		_, changed := fields["source"]
 		_, named := fields["plugin"]
-		pin := Wish{Source: w.Source, Plugin: w.Plugin}
+		pin := provider.Wish{Source: w.Source, Plugin: w.Plugin}
 		m, loaded := p.Plugins.Manifest(pin)
 		if !loaded && w.Plugin != "" && (named || changed) {
 			return apierr.Newf(chaterr.InvalidChatPlugin,

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A Workspace is one conversational use: what is stored of it. A field that is
@@ -140,8 +141,10 @@ func NotFound(uid string) error {
 		"There is no workspace %q: create it with PATCH /chats/%s/settings.", jsonbody.Cut(uid, MaxUID), jsonbody.Cut(uid, MaxUID))
 }
 
-// Wish is what w says of its plugin.
-func (w *Workspace) Wish() Wish { return Wish{w.Source, w.Plugin, w.PluginVersion} }
+// Wish is the plugin that w asks for.
+func (w *Workspace) Wish() provider.Wish {
+	return provider.Wish{Source: w.Source, Plugin: w.Plugin, Version: w.PluginVersion}
+}
 
 // PluginSettings is what the plugin of manifest m may see of the workspace.
 func (w *Workspace) PluginSettings(m *abi.Manifest) abi.Settings {
@@ -156,11 +159,4 @@ func (w *Workspace) PluginSettings(m *abi.Manifest) abi.Settings {
 		s.APIKey = abi.PlaceholderAPIKey
 	}
 	return s
-}
-
-// A Wish is what a workspace says of its plugin.
-type Wish struct {
-	Source  string
-	Plugin  string // its name; empty: the one that the deployment binds to Source
-	Version string // a constraint; empty: the deployment's pin
 }

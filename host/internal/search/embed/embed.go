@@ -26,8 +26,8 @@ const keyName = "apiKey"
 
 // What one request carries, and what an answer may.
 const (
-	maxTexts  = 64
-	maxBytes  = 512 << 10
+	MaxTexts  = 64
+	MaxBytes  = 512 << 10
 	maxAnswer = 64 << 20
 )
 
@@ -47,6 +47,35 @@ type Maker interface {
 	// of its answer. It returns [ErrBatch] where fewer texts may do; other errors are
 	// [*Error]s, or that of ctx.
 	Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error)
+}
+
+// An Opener returns what describes requests, and what lets it go. An error's text is
+// for the client; it goes on from what makes the vectors.
+type Opener func(context.Context) (Maker, func(), error)
+
+// Plugins make vectors for sources other than rest. Package chat has them.
+type Plugins interface {
+	// Manifest is that of the plugin which answers source; nil: none does.
+	Manifest(source string) *abi.Manifest
+	// CanEmbed reports why no vectors come from source, nil where a plugin makes them;
+	// the error goes on from "the source". names are the sources that there are instead.
+	CanEmbed(source string) (names []string, err error)
+	// OpenEmbedder returns what describes requests of e, and what lets its plugin go. An
+	// error is a sentence's part that goes on from the embedder's name, or that of ctx.
+	OpenEmbedder(ctx context.Context, e PluginEmbedder) (Maker, func(), error)
+}
+
+// A PluginEmbedder is what is asked of a plugin that makes vectors.
+type PluginEmbedder struct {
+	Owner      string // whose calls may share what the plugin keeps
+	Source     string
+	BaseURL    string
+	Model      string // empty: the plugin's first
+	Dimensions int    // of the vectors; 0: as many as the model makes
+	InputType  string // of the texts, such as abi.InputQuery
+	Key        secret.Text
+	Options    map[string]json.RawMessage
+	Secrets    map[string]secret.Text // options that are secret
 }
 
 // ErrBatch says that texts are too many for one request.
@@ -109,9 +138,15 @@ func (e *Endpoint) Batch(texts []string) int {
 	if !e.Shape.Many() {
 		return 1
 	}
-	n, size := 0, 0
-	for _, t := range texts[:min(len(texts), maxTexts)] {
-		if size += len(t); n > 0 && size > maxBytes {
+	return Batch(texts, MaxTexts, MaxBytes)
+}
+
+// Batch is how many of texts, from the first, go into one request that takes so many
+// texts and bytes; at least one.
+func Batch(texts []string, most, bytes int) (n int) {
+	size := 0
+	for _, t := range texts[:min(len(texts), most)] {
+		if size += len(t); n > 0 && size > bytes {
 			break
 		}
 		n++

@@ -10,8 +10,6 @@ import (
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -26,8 +24,8 @@ func (s *Service) CheckPlugins(sent *settings.Settings) error {
 		if slices.Contains(known, source) {
 			continue
 		}
-		if s.Sources != nil {
-			made, err := chat.CanEmbed(s.Sources, source)
+		if s.Plugins != nil {
+			made, err := s.Plugins.CanEmbed(source)
 			if err == nil {
 				continue
 			}
@@ -75,14 +73,10 @@ func (s *Service) checkOptions(sent *settings.Settings) (err error) {
 
 // manifestOf is that of the plugin which answers source, nil where none does.
 func (s *Service) manifestOf(source settings.EmbedderSource) *abi.Manifest {
-	if s.Sources == nil {
+	if s.Plugins == nil {
 		return nil
 	}
-	p, ok := s.Sources.Source(workspace.Wish{Source: string(source)})
-	if !ok {
-		return nil
-	}
-	return p.Manifest()
+	return s.Plugins.Manifest(string(source))
 }
 
 // IsSecretOption reports whether an option is to be sealed: one of a plugin that

@@ -12,13 +12,10 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/abi/answer"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/secret"
-	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/search/embed"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -27,9 +24,9 @@ import (
 // are not to be changed once it is in use.
 type Service struct {
 	Upstream outbound.Sender // reaches endpoints; nil: every call fails
-	// Sources are the plugins that make vectors for embedders of other sources than
+	// Plugins are those that make vectors for embedders of other sources than
 	// rest; nil: there are none.
-	Sources chat.Sources
+	Plugins embed.Plugins
 	Sealer  settings.Sealer // opens keys and headers
 	// Pause is waited before an embedder is asked again, twice as long each time; 0: 1 s.
 	Pause time.Duration
@@ -52,24 +49,20 @@ func (s *Service) EmbedTexts(ctx context.Context, name string, e *settings.Embed
 	if err != nil {
 		return nil, failed(who, err, "its key cannot be read; set its `apiKey` anew")
 	}
-	maker, release, err := s.maker(ctx, name, e, key, inputType)
+	return s.EmbedBy(ctx, who, func(ctx context.Context) (embed.Maker, func(), error) {
+		return s.maker(ctx, name, e, key, inputType)
+	}, dims, texts, inputType)
+}
+
+// EmbedBy has what open opens make a vector of each text; see EmbedTexts. who is
+// what errors call it.
+func (s *Service) EmbedBy(ctx context.Context, who string, open embed.Opener, dims int, texts []string, inputType string) ([][]float32, error) {
+	maker, release, err := open(ctx)
 	if err != nil {
 		return nil, notOpened(ctx, who, err)
 	}
 	defer release()
 	return s.ask(ctx, who, maker, dims, texts, inputType)
-}
-
-// EmbedByWorkspace has the provider of w make a vector of each text by a model, that
-// of its plugin where it is empty; see EmbedTexts.
-func (s *Service) EmbedByWorkspace(ctx context.Context, w *workspace.Workspace, model string, dims int, texts []string, inputType string) ([][]float32, error) {
-	who := fmt.Sprintf("Workspace `%.100s`", w.UID)
-	m, err := chat.OpenEmbedder(ctx, s.Sources, w, w.UID, model, dims, inputType)
-	if err != nil {
-		return nil, notOpened(ctx, who, err)
-	}
-	defer m.Close()
-	return s.ask(ctx, who, pluginMaker{m}, dims, texts, inputType)
 }
 
 // failed is what a client is told of a failure of who.
@@ -134,40 +127,24 @@ func (s *Service) unreadable(embedder, what, field string, err error) error {
 
 // pluginMaker is maker for an embedder whose source a plugin answers.
 func (s *Service) pluginMaker(ctx context.Context, name string, e *settings.Embedder, key secret.Text, inputType string) (embed.Maker, func(), error) {
-	if s.Sources == nil {
+	if s.Plugins == nil {
 		return nil, nil, errors.New("this host has no plugins")
 	}
 	api := e.API()
-	w := &workspace.Workspace{Source: string(e.Source), BaseURL: api.URL, APIKey: key, Options: map[string]json.RawMessage{}, OptionSecrets: map[string]secret.Text{}}
+	p := embed.PluginEmbedder{
+		Owner: "embedder " + name, Source: string(e.Source), BaseURL: api.URL, Model: api.Model, Dimensions: e.Dimensions, InputType: inputType,
+		Key: key, Options: map[string]json.RawMessage{}, Secrets: map[string]secret.Text{},
+	}
 	for option, v := range e.Options {
 		if !v.Secret() {
-			w.Options[option] = v.Value
+			p.Options[option] = v.Value
 			continue
 		}
 		text, err := v.Sealed.Open(s.Sealer)
 		if err != nil {
 			return nil, nil, s.unreadable(name, "option "+option, "options", err)
 		}
-		w.OptionSecrets[option] = text
+		p.Secrets[option] = text
 	}
-	m, err := chat.OpenEmbedder(ctx, s.Sources, w, "embedder "+name, api.Model, e.Dimensions, inputType)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pluginMaker{m}, m.Close, nil
-}
-
-// A pluginMaker is a plugin as an [embed.Maker].
-type pluginMaker struct{ *chat.Embedder }
-
-// Describe implements [embed.Maker].
-func (m pluginMaker) Describe(ctx context.Context, texts []string) (*outbound.Request, *answer.Vectors, error) {
-	request, vectors, err := m.Embedder.Describe(ctx, texts)
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return request, vectors, err
-	case errors.Is(err, chat.ErrBatch):
-		return nil, nil, embed.ErrBatch
-	}
-	return nil, nil, &embed.Error{Message: err.Error(), Err: errors.Unwrap(err)}
+	return s.Plugins.OpenEmbedder(ctx, p)
 }

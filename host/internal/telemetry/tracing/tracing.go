@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // A Tracer tells one collector. Safe for concurrent use.
@@ -98,7 +99,7 @@ func (s step) End(err error) {
 
 // kind is what may be told of an error.
 func kind(err error) string {
-	if e, ok := errors.AsType[*chat.PluginError](err); ok {
+	if e, ok := errors.AsType[*provider.CallError](err); ok {
 		return "plugin_" + string(e.Kind)
 	}
 	if e, ok := errors.AsType[*outbound.Error](err); ok {
