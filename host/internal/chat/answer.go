@@ -74,6 +74,7 @@ type Answer struct {
 	options Options
 	counted []byte    // an object of what providers count beside tokens, of all rounds
 	found   []citable // by the searches so far
+	asked   [2]string // the user's last message and the one before, as long as calls are answered
 	said    []byte    // the text of all rounds, as far as it is needed
 	sent    int       // bytes of what the provider was asked, and of
 	heard   int       // what it answered

@@ -40,6 +40,7 @@ func (a *Answer) answerCalls(calls []*call) error {
 		return err
 	}
 	a.announce(calls)
+	a.asked[0], a.asked[1] = a.talk.questions()
 	results := a.startCalls(calls)
 	for i, c := range calls {
 		var r result
@@ -166,7 +167,11 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	}
 	_, step := a.deps.step(a.ctx, stepSearch)
 	began := a.deps.Now()
-	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, args.q, args.filter)
+	q, changed := withSubject(args.q, a.asked[0], a.asked[1])
+	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, q, args.filter)
+	if changed {
+		found.Query = q
+	}
 	if most := a.options.MostHits; most > 0 && len(found.Hits) > most {
 		found.Hits = found.Hits[:most]
 	}
@@ -177,7 +182,7 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	} else {
 		r = result{found: found, search: true, empty: len(found.Hits) == 0}
 	}
-	r.index, r.query, r.took = args.indexUID, args.q, a.deps.Now().Sub(began)
+	r.index, r.query, r.took = args.indexUID, q, a.deps.Now().Sub(began)
 	return r
 }
 

@@ -29,6 +29,8 @@ type Searcher interface {
 // Found is what one search of the model found, best first.
 type Found struct {
 	Hits []Hit
+	// Query is what was searched for, where that is more than the model asked for; else empty.
+	Query string
 	// Coverage is how much of the question, by what its words are worth, the hits have: 0 to 1. nil: not
 	// known, since the hits are whole documents and not passages of them.
 	Coverage *float64

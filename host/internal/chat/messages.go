@@ -44,6 +44,9 @@ func toolMessage(id string, content []byte) []byte {
 // plugin too.
 func hitsContent(indexUID string, found Found) []byte {
 	b := rawjson.AppendString([]byte(`{"indexUid":`), indexUID)
+	if found.Query != "" {
+		b = rawjson.AppendString(append(b, `,"searchedFor":`...), found.Query)
+	}
 	if c := found.Coverage; c != nil {
 		b = strconv.AppendFloat(append(b, `,"coverage":`...), *c, 'f', 2, 64)
 		if *c < lowCoverage {

@@ -5,6 +5,7 @@ package query
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,8 @@ func AskCommand() *cobra.Command {
 		Use:   "ask QUESTION",
 		Short: "Ask a running service a question, and print the answer with its sources",
 		Long: "Ask a workspace of a running service a question. The answer is printed as it comes, wrapped where it goes to a\n" +
-			"terminal, and below it the documents that it rests on. Ctrl-C ends it, and the provider's request with it.",
+			"terminal, and below it the places that it rests on, by file and\n" +
+			"line, and what was found besides. Ctrl-C ends it, and the provider's request with it.",
 		Example: "  parley ask 'Which films did Christopher Nolan direct?' --workspace demo\n" +
 			"  parley ask 'How do I rotate the key?' --workspace docs --index docs\n" +
 			"  parley ask 'Who wrote it?' --workspace demo/gpt-4.1-mini --json --url https://search.example.org",
@@ -57,13 +59,38 @@ type asking struct {
 	out    *cli.Wrapper
 	hints  io.Writer // for people who wait; nil: nobody does
 	cited  []citation
+	found  []foundPlace
 	answer json.RawMessage // the whole response
 	said   bool            // the answer has a text
 	short  string          // why the answer is not whole; empty: it is
 }
 
-// A citation is a document that an answer rests on.
-type citation struct{ Title, URL string }
+// A citation is a place that an answer rests on.
+type citation struct {
+	Title, URL string
+	Number     int
+	ByWords    bool `json:"by_words"` // the answer uses its words, and does not name it
+}
+
+// A foundPlace is what a search gave the model.
+type foundPlace struct {
+	Filename   string
+	Number     int
+	Attributes struct {
+		Path any
+		Line any
+	}
+}
+
+// name is what the place is called, with the line in its file.
+func (f *foundPlace) name() string {
+	path, _ := f.Attributes.Path.(string)
+	line, _ := f.Attributes.Line.(float64)
+	if rest, ok := strings.CutPrefix(f.Filename, path); ok && path != "" && line > 0 {
+		return fmt.Sprintf("%s:%d%s", path, int(line), rest)
+	}
+	return f.Filename
+}
 
 func (q *asking) run(cmd *cobra.Command, c *cli.Client) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
@@ -174,7 +201,10 @@ func (q *asking) body() any {
 	if len(q.indexes) > 0 {
 		tool["vector_store_ids"] = q.indexes
 	}
-	return map[string]any{"model": q.workspace, "input": q.question, "stream": true, "store": false, "tools": []any{tool}}
+	return map[string]any{
+		"model": q.workspace, "input": q.question, "stream": true, "store": false, "tools": []any{tool},
+		"include": []string{"file_search_call.results"},
+	}
 }
 
 // responseEvent is an event of a response, as far as it is printed.
@@ -184,6 +214,7 @@ type responseEvent struct {
 	Item                 struct {
 		Type    string
 		Queries []string
+		Results []foundPlace
 	}
 	Response json.RawMessage
 }
@@ -218,10 +249,18 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 		q.said = q.said || strings.TrimSpace(e.Delta) != ""
 		return false, q.out.Add(e.Delta)
 	case "response.output_text.annotation.added":
-		if !slices.Contains(q.cited, e.Annotation) {
+		same := func(c citation) bool {
+			return c.Number == e.Annotation.Number && c.Title == e.Annotation.Title && c.URL == e.Annotation.URL
+		}
+		if !slices.ContainsFunc(q.cited, same) {
 			q.cited = append(q.cited, e.Annotation)
 		}
 	case "response.output_item.done":
+		for _, f := range e.Item.Results {
+			if !slices.ContainsFunc(q.found, func(o foundPlace) bool { return o.Number == f.Number }) {
+				q.found = append(q.found, f)
+			}
+		}
 		if q.hints != nil && e.Item.Type == "file_search_call" {
 			fmt.Fprintf(q.hints, "searched for %s\n", cli.StripControls(strings.Join(e.Item.Queries, ", ")))
 		}
@@ -257,9 +296,27 @@ func (q *asking) printSources(out io.Writer) error {
 	}
 	if len(q.cited) > 0 {
 		b.WriteString("\nSources:\n")
+		if q.cited[0].ByWords {
+			b.WriteString("(the answer names none; it uses words of these)\n")
+		}
 	}
 	for i, c := range q.cited {
-		fmt.Fprintf(&b, "%3d. %s  %s\n", i+1, oneLine(c.Title), oneLine(c.URL))
+		name := c.Title
+		for f := range q.found {
+			if q.found[f].Number == c.Number {
+				name = q.found[f].name()
+			}
+		}
+		fmt.Fprintf(&b, "%3d. %s  %s\n", cmp.Or(c.Number, i+1), oneLine(name), oneLine(c.URL))
+	}
+	unused := slices.DeleteFunc(slices.Clone(q.found), func(f foundPlace) bool {
+		return slices.ContainsFunc(q.cited, func(c citation) bool { return c.Number == f.Number })
+	})
+	if len(q.cited) > 0 && len(unused) > 0 {
+		b.WriteString("\nFound, and not used:\n")
+		for i := range unused {
+			fmt.Fprintf(&b, "%3d. %s\n", unused[i].Number, oneLine(unused[i].name()))
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

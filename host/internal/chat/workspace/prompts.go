@@ -13,11 +13,11 @@ How to search:
 - If a search answers with an error, read it, mend the arguments and try again.
 
 How to answer:
-- Say only what the found documents support, and name the id of the document that each statement rests on.
+- Say only what the found documents support. Behind each statement put the source number of the document that it rests on in brackets, as in [2].
 - If the documents do not hold the answer, say so plainly instead of guessing.
 - Write in the language of the question, briefly and to the point.`
 
-	defaultSearchDescription = `Searches one index of documents and returns the best matches with their ids. Call it once for each thing you want to find; several calls in one turn are fine.`
+	defaultSearchDescription = `Searches one index of documents and returns the best matches, each with its source number. Call it once for each thing you want to find; several calls in one turn are fine.`
 
 	defaultSearchQParam = `The words to look for: a few keywords as they would stand in the document, not a whole sentence. Leave it empty to list documents by filter alone.`
 
