@@ -39,7 +39,7 @@ func Cluster(m *Membership) []metrics.Family {
 		family("log_bytes", "Size of the log, as this node saw it within a minute.", metrics.Gauge, float64(m.LogBytes)),
 		family("append_failed_total", "Writes whose append got no answer.", metrics.Counter, float64(m.Failed)),
 		family("void_total", "Messages of the log that do not count.", metrics.Counter, float64(m.Void)),
-		family("unverified_total", "Messages of the log, and beats, that no node of the cluster wrote.", metrics.Counter, float64(m.Unverified)),
+		family("unverified_total", "Messages of the log, and beats, that no node of the cluster wrote, or that were sent again.", metrics.Counter, float64(m.Unverified)),
 		family("forwarded_total", "Requests that this node sent on to the leader.", metrics.Counter, float64(m.Forwarded)),
 	}
 }
