@@ -102,7 +102,7 @@ func misuses() []misuse {
 	field("invalid_chat_enforced_parameters", chat, "", "enforcedParameters", `{"tools":[{"type":"function"}]}`, "`enforcedParameters.tools[0].type`")
 	field("invalid_chat_max_completion_tokens", chat, "", "maxCompletionTokens", `0`, "`maxCompletionTokens` must be an integer")
 	field("invalid_chat_client_messages", chat, "", "clientMessages", `"none"`, "`clientMessages` must be")
-	field("invalid_chat_tools", chat, "", "tools", `"never"`, "`tools` must be \"auto\", \"no\"")
+	field("invalid_chat_tools", chat, "", "tools", `"never"`, "`tools` must be")
 	field("invalid_chat_client_tools", chat, "", "clientTools", `"no"`, "`clientTools` must be true, false or null")
 	field("invalid_chat_max_input_bytes", chat, "", "maxInputBytes", `1.5`, "`maxInputBytes` must be an integer")
 	field("invalid_chat_max_rounds", chat, "", "maxRounds", `101`, "`maxRounds` must be an integer from 1 to 100")

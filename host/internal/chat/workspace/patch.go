@@ -136,7 +136,7 @@ func (p *Patcher) Try(ctx context.Context, uid string, fields jsonbody.Object) (
 	if err := CheckUID(uid); err != nil {
 		return nil, err
 	}
-	if err := checkFields(fields); err != nil {
+	if err := checkFields(fields, "model"); err != nil { // which is the caller's
 		return nil, err
 	}
 	p.await(ctx, uid, fields)
@@ -174,9 +174,9 @@ func (p *Patcher) await(ctx context.Context, uid string, fields jsonbody.Object)
 	p.Plugins.Manifest(wish)
 }
 
-// checkFields refuses fields that do not exist.
-func checkFields(fields jsonbody.Object) error {
-	known := []string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options"}
+// checkFields refuses fields that are neither settings nor others.
+func checkFields(fields jsonbody.Object, others ...string) error {
+	known := append([]string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options"}, others...)
 	for _, f := range guardFields {
 		known = append(known, f.name)
 	}
