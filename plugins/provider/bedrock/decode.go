@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ const (
 // badStops are stop reasons that are no finish.
 var badStops = [...]string{"malformed_model_output", "malformed_tool_use"}
 
-var errEarly = errors.New("the response ended early")
+var errEarly = provider.Errorf(provider.ErrorUpstream, "the response ended early")
 
 // Decode implements [provider.Provider].
 func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
@@ -72,7 +71,7 @@ func (b *bedrock) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return nil
 	}
 	if !ok {
-		return errors.New("the response holds an event that is not JSON")
+		return provider.Errorf(provider.ErrorUpstream, "the response holds an event that is not JSON")
 	}
 	switch typ {
 	case abi.EventHead:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type state struct {
 // is carried itself.
 const thoughtMark = 0
 
-var errEarly = errors.New("the response ended early")
+var errEarly = provider.Errorf(provider.ErrorUpstream, "the response ended early")
 
 // Decode implements [provider.Provider].
 func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
@@ -40,7 +39,7 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 	c.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
 	if !ok || v.Kind() != rawjson.Object {
-		return errors.New("the response holds an event that is not JSON")
+		return provider.Errorf(provider.ErrorUpstream, "the response holds an event that is not JSON")
 	}
 	delta := v.Get("delta")
 	message := delta.Get("message")

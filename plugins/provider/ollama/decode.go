@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/provider"
@@ -17,8 +16,8 @@ type state struct {
 }
 
 var (
-	errEarly   = errors.New("the response ended early")
-	errNotJSON = errors.New("the response holds a line that is not JSON")
+	errEarly   = provider.Errorf(provider.ErrorUpstream, "the response ended early")
+	errNotJSON = provider.Errorf(provider.ErrorUpstream, "the response holds a line that is not JSON")
 )
 
 // Decode implements [provider.Provider]: an event is a line, or the one object of
