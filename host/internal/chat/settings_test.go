@@ -126,7 +126,7 @@ func TestPatchRefused(t *testing.T) {
 		{`{"baseUrl":"https://a/v1#"}`, chaterr.InvalidChatBaseURL, "fragment"},
 		{`{"baseUrl":"https://a:99999"}`, chaterr.InvalidChatBaseURL, "port"},
 		{`{"baseUrl":"https://a b"}`, chaterr.InvalidChatBaseURL, "space"},
-		{`{"baseUrl":"https://%zz"}`, chaterr.InvalidChatBaseURL, "not a URL"},
+		{`{"baseUrl":"https://%zz"}`, chaterr.InvalidChatBaseURL, "malformed"},
 		{`{"source":"vLlm"}`, chaterr.InvalidChatBaseURL, "`baseUrl` (what it is)"},
 		{`{"source":"azureOpenAi","orgId":"o","baseUrl":"https://a"}`, chaterr.InvalidChatAPIVersion, "`apiVersion` (what it is), `deploymentId`"},
 		{`{"source":"azureOpenAi","orgId":"","apiVersion":"v","deploymentId":"d","baseUrl":"https://a"}`, chaterr.InvalidChatOrgID, "`orgId`"},

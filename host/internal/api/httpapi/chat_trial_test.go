@@ -36,7 +36,7 @@ func TestChatTrial(t *testing.T) {
 		{"unreachable provider", "demo", `{"model":"m"}`, chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "api.example was not reached"}}, []string{`"problem":"baseUrl"`, "api.example was not reached", "The workspace has no `baseUrl`"}},
 		{"too often", "demo", `{"model":"m"}`, refusal(429, "rate_limit", "slow down"), []string{`"problem":"limit","code":"llm_provider_rate_limited"`}},
 		{"broken", "demo", `{"model":"m"}`, refusal(500, "upstream", "oops"), []string{`"problem":"provider","code":"llm_provider_error"`}},
-		{"breaks off", "demo", `{"model":"m"}`, chattest.Script{Batches: [][]string{{"usage:1,2"}}}, []string{`"ok":false`, `"problem":"provider"`}},
+		{"breaks off", "demo", `{"model":"m"}`, chattest.Script{Batches: [][]string{{"usage:1,2"}}}, []string{`"ok":false`, `"problem":"plugin"`}},
 		{"no plugin", "orphan", "", hello, []string{`"problem":"plugin","code":"chat_provider_unavailable"`, "parley plugin install", `"source":"removed"`}},
 		{"silent", "demo", `{"model":"m"}`, chattest.Script{Hang: true}, []string{`"problem":"timeout","code":"llm_provider_timeout"`, "said nothing for 50ms"}},
 		{"no key", "bare", `{"model":"m"}`, hello, []string{`"problem":"apiKey","code":"missing_chat_completion_api_key"`}},
