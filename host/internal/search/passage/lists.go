@@ -13,8 +13,8 @@ const fewestListed = 3
 
 // countText adds the words of a passage's text to counts, one for each term, and returns how many words it has.
 // Those of a list of questions, and of a list of headings of its page, count [ofList].
-func (s *scanner) countText(counts []float32, text string, headings map[string]bool) (length int) {
-	lists := findLists(text, headings)
+func (s *scanner) countText(counts []float32, text string, isHeading func(item string) bool) (length int) {
+	lists := findLists(text, isHeading)
 	if len(lists) == 0 {
 		return s.count(counts, text)
 	}
@@ -33,9 +33,10 @@ func (s *scanner) countText(counts []float32, text string, headings map[string]b
 }
 
 // findLists returns where text has lists of questions, or of items that are headings.
-func findLists(text string, headings map[string]bool) (lists []stretch) {
-	if strings.Count(text, "?") < fewestListed && len(headings) < fewestListed {
-		return nil
+func findLists(text string, isHeading func(item string) bool) (lists []stretch) {
+	asks := strings.Count(text, "?") + strings.Count(text, "？")
+	if asks < fewestListed && !strings.Contains(text, "\n-") && !strings.Contains(text, "\n*") && !strings.Contains(text, "\n2.") {
+		return nil // most texts
 	}
 	run, n := stretch{}, 0
 	end := func() {
@@ -51,7 +52,7 @@ func findLists(text string, headings map[string]bool) (lists []stretch) {
 		item := listItem(line)
 		switch {
 		case item == "":
-		case headings[strings.ToLower(item)] && item != strings.TrimSpace(line):
+		case item != strings.TrimSpace(line) && isHeading(item):
 			if n++; n == 1 {
 				run.from = from
 			}

@@ -10,7 +10,6 @@ package passage
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,11 +32,6 @@ type Document struct {
 	Listing bool
 	// Headings are those that the document names itself.
 	Headings []string
-}
-
-// page names the page of the document with that number.
-func (d *Document) page(n int) string {
-	return cmp.Or(d.Page, strconv.Itoa(n))
 }
 
 // A Passage is a piece of a document.
@@ -126,14 +120,10 @@ func (r *ranking) of(i int) []float32 { return r.counts[i*r.terms : (i+1)*r.term
 func (r *ranking) read(docs []Document, size int) {
 	s := newScanner(r.question)
 	name := make([]float32, r.terms)
-	pages := map[string]map[string]bool{} // the headings of each page, in lower case
-	for d := range docs {
-		for _, h := range docs[d].Headings {
-			page := docs[d].page(d)
-			if pages[page] == nil {
-				pages[page] = map[string]bool{}
-			}
-			pages[page][strings.ToLower(h)] = true
+	pages := map[string][][]string{} // the headings of the passages of each page that was imported as such
+	for i := range docs {
+		if d := &docs[i]; d.Page != "" && len(d.Headings) > 0 {
+			pages[d.Page] = append(pages[d.Page], d.Headings)
 		}
 	}
 	room := MaxText
@@ -151,15 +141,11 @@ func (r *ranking) read(docs []Document, size int) {
 		parts := []Part{{Text: text}}
 		if !doc.Whole {
 			parts = Split(text, size)
-			own := map[string]bool{}
-			for _, p := range parts {
-				for _, h := range p.Headings {
-					own[strings.ToLower(h)] = true
-				}
-			}
-			if len(parts) > 1 {
-				pages[doc.page(d)] = own
-			}
+		}
+		isHeading := func(item string) bool {
+			is := func(h string) bool { return strings.EqualFold(h, item) }
+			return slices.ContainsFunc(pages[doc.Page], func(list []string) bool { return slices.ContainsFunc(list, is) }) ||
+				slices.ContainsFunc(parts, func(p Part) bool { return slices.ContainsFunc(p.Headings, is) })
 		}
 		for n, p := range parts {
 			r.counts = append(r.counts, name...)
@@ -167,7 +153,7 @@ func (r *ranking) read(docs []Document, size int) {
 			for _, h := range p.Headings {
 				s.count(counts, h)
 			}
-			length := s.countText(counts, p.Text, pages[doc.page(d)])
+			length := s.countText(counts, p.Text, isHeading)
 			r.total += length
 			r.lengths = append(r.lengths, length)
 			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text, Row: doc.Whole && doc.Page == ""})

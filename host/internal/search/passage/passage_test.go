@@ -309,7 +309,7 @@ func TestFindLists(t *testing.T) {
 		"Making coffee\nPress.\n\nCleaning\nRinse.\n\nFaults\nNone.":            "",
 	} {
 		got := ""
-		for _, l := range findLists(text, headings) {
+		for _, l := range findLists(text, func(item string) bool { return headings[strings.ToLower(item)] }) {
 			got += text[l.from:l.to]
 		}
 		if got != want {
