@@ -230,7 +230,7 @@ func TestQuickstartRefuses(t *testing.T) {
 	}{
 		"no such source":    {[]string{"--source", "nope"}, []string{`"nope"`, "Sources: ", "openAi"}},
 		"no base URL":       {[]string{"--source", "vLlm"}, []string{"--source vLlm needs --base-url ("}},
-		"wrong base URL":    {[]string{"--source", "vLlm", "--base-url", "localhost:8000"}, []string{"--base-url", "must begin with http:// or https://"}},
+		"wrong base URL":    {[]string{"--source", "vLlm", "--base-url", "localhost:8000"}, []string{"--base-url", "does not begin with http:// or https://"}},
 		"no key":            {[]string{"--source", "openAi"}, []string{"--source openAi needs --api-key-file ("}},
 		"no such key":       {[]string{"--source", "openAi", "--api-key-file", key + "s"}, []string{"read API key", "no such file"}},
 		"an empty key":      {[]string{"--source", "openAi", "--api-key-file", empty}, []string{"--api-key-file " + empty + " holds no key"}},

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,11 @@ import (
 func TestSearchPassages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, wish{})
-	page := "# Guide\n\n" + strings.Repeat("## Chapter\n\n"+strings.Repeat("How the controller works. ", 30)+"\n\n", 20) + "## Interval\n\nRepositories are polled every three minutes."
+	page := "# Guide\n\n"
+	for i := range 20 { // equal passages would be shown once
+		page += fmt.Sprintf("## Chapter %d\n\n%s\n\n", i, strings.Repeat(fmt.Sprintf("How the controller %d works. ", i), 30))
+	}
+	page += "## Interval\n\nRepositories are polled every three minutes."
 	doc, err := json.Marshal([]map[string]any{{"id": "guide", "title": "Guide", "url": "https://example.org/g", "kind": "page", "text": page}, {"id": "x", "kind": "other", "title": "Polled", "text": "Who is polled?"}})
 	check(t, err)
 	r.task(r.do("POST", "/indexes/docs/documents", string(doc)))
