@@ -112,7 +112,9 @@ func (s *storm) begin(seed uint64) {
 		s.clients.Go(func() { s.chat(i) })
 	}
 	s.clients.Go(func() { s.install(seed) })
-	s.clients.Go(func() { s.intrude(seed) })
+	if !s.mixed { // what versions before 0.3 cannot verify halts them
+		s.clients.Go(func() { s.intrude(seed) })
+	}
 }
 
 // check compares what clients were told with what the nodes have.
@@ -168,7 +170,7 @@ func (s *storm) check() {
 			t.Errorf("node %d says %s", i, b)
 		}
 	}
-	if s.strays.Load() == 0 {
+	if s.strays.Load() == 0 && !s.mixed {
 		t.Error("nobody wrote stray messages to the log")
 	}
 	var answers, records []string

@@ -33,6 +33,7 @@ type storm struct {
 	bin     string // where programs are
 	program string // parley
 	direct  bool   // without gates
+	mixed   bool   // some nodes are of an older build
 	nats    []*process
 	nodes   []*process
 	dirs    []string // of nodes
@@ -110,7 +111,7 @@ type stormWishes struct {
 func openStorm(t *testing.T, w stormWishes) *storm {
 	t.Helper()
 	s := &storm{
-		t: t, direct: w.direct, rng: rand.New(rand.NewPCG(w.seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
+		t: t, direct: w.direct, mixed: w.before != "", rng: rand.New(rand.NewPCG(w.seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
 		disk: -1, harmed: make([]atomic.Int64, stormNodes), stop: make(chan struct{}),
 		http: http.Client{Timeout: stormTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
