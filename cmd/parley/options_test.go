@@ -45,6 +45,9 @@ func TestWrongOptions(t *testing.T) {
 			"environment " + o.Env(): {env: true},
 			"file " + file:           {args: []string{"--config-file-path", file}},
 		} {
+			if way.env && value == "" {
+				continue // an empty variable counts as not set
+			}
 			t.Run(o.Name+"/"+strings.Fields(origin)[0], func(t *testing.T) {
 				t.Setenv(o.Env(), value) // which the end of the test undoes
 				if !way.env {
