@@ -160,6 +160,7 @@ func TestDurations(t *testing.T) {
 		"internal/api/httpapi/conn.go":            "which connection is idle longest",
 		"internal/api/httpapi/forward_voucher.go": "when a voucher was made, for another node",
 		"internal/api/httpapi/v1.go":              "`created` of a model",
+		"internal/cluster/node.go":                "where the numbers of a node's beats begin, above those of its last start",
 		"internal/access/limit/period.go":         "the key of a period, which is one of the calendar",
 		"internal/api/openai/response_writer.go":  "`created_at` of a response",
 		"internal/search/template/date.go":        "the date that a template shows",

@@ -413,7 +413,7 @@ func TestConsoleAsk(t *testing.T) {
 	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Reload())
 	p.see(".turn:last-child", "a room that grants wishes", "What the model saw") // kept in the browser
 	p.run(chromedp.Click(`//section[@aria-label="Answer"]//button[contains(@class, "chip")]`))
-	p.see("dialog[open]", "films/2", "a room that grants wishes", "The whole document") // at the passage
+	p.see("dialog[open]", "Stalker", "a room that grants wishes", "The whole document") // at the passage
 	p.run(chromedp.KeyEvent(kb.Escape))
 	p.run(chromedp.Click(`//section[contains(@class, "user")]//button[. = "Edit"]`))
 	if typed := evaluate[string](p, "document.querySelector('textarea').value"); typed != "Who leads a writer through the Zone?" {

@@ -107,7 +107,7 @@ func TestConsoleKeyboard(t *testing.T) {
 			p.press("What the model saw")
 			p.see("dialog[open]", "The model got")
 			escape()
-			p.press("films/2")
+			p.press("1. Stalker")
 			p.see("dialog[open]", "The whole document")
 			escape()
 

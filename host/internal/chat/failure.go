@@ -9,20 +9,17 @@ import (
 )
 
 // A Failure says whose failure ended an answer, for logs and metrics: it is the
-// cause of the [apierr.Error] that the client is told. But for what a plugin reports
-// for the log and the provider's own words, which are for logs at level debug alone, it
-// holds nothing that anybody said.
+// cause of the [apierr.Error] that the client is told. It holds nothing that anybody
+// said, but what a plugin reports for the log and the provider's code.
 type Failure struct {
 	Workspace                     string // uid
 	Source, Plugin, PluginVersion string
 	// Kind is one of few: the kind of a provider's error (see abi.ProviderError),
 	// or with "plugin_" or "network_" before it that of a plugin's or a request's,
 	// "answer_timeout" or "other".
-	Kind string
-	Err  error // the cause, without the workspace's key; may be nil
-	// ProviderCode and ProviderMessage are what the provider said, without the
-	// workspace's key; empty if it did not.
-	ProviderCode, ProviderMessage string
+	Kind         string
+	Err          error  // the cause, without the workspace's key; may be nil
+	ProviderCode string // the provider's own, without the workspace's key; empty: none
 
 	// said is what our side says of a request that failed; the cause may quote
 	// the provider.

@@ -92,7 +92,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 		return l.callError(&provider.CallError{Kind: provider.Declared, Code: abi.CodeFailed, Message: p.Message}, true)
 	}
 	failure := l.failure(knownKind(p.Kind), cause)
-	failure.ProviderCode, failure.ProviderMessage = l.scrub(p.ProviderCode), l.bounded(p.Message)
+	failure.ProviderCode = l.scrub(p.ProviderCode)
 	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: failure}
 	if e.Code == chaterr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
@@ -104,7 +104,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	if p.RetryAfterMS > 0 && e.Reason != reasons[abi.ErrorQuota] {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
-	said := failure.ProviderMessage
+	said := l.bounded(p.Message)
 	if said == "" {
 		said = "it gave no reason"
 	}

@@ -28,8 +28,8 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	if size > 150_000 {
-		t.Errorf("the page has %d bytes, want at most 150,000", size)
+	if size > 160_000 {
+		t.Errorf("the page has %d bytes, want at most 160,000", size)
 	}
 	if _, ok := files["index.html"]; !ok || len(files) < 5 {
 		t.Errorf("%d files", len(files))

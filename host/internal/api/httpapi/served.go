@@ -48,8 +48,8 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 	if failure != nil {
 		s.Log.Warn().Str("request_id", a.id).Str("workspace", failure.Workspace).Str("source", failure.Source).Str("plugin", failure.Plugin).Str("version", failure.PluginVersion).
 			Str("kind", failure.Kind).Str("code", a.err.Code.String()).AnErr("cause", failure.Logged()).Msg("chat completion met errors")
-		if failure.ProviderMessage != "" || failure.ProviderCode != "" {
-			s.Log.Debug().Str("request_id", a.id).Str("provider_code", failure.ProviderCode).Str("provider_message", failure.ProviderMessage).Msg("what the provider said")
+		if failure.ProviderCode != "" {
+			s.Log.Debug().Str("request_id", a.id).Str("provider_code", failure.ProviderCode).Msg("what the provider called it")
 		}
 	}
 	if s.Served == nil {

@@ -159,9 +159,26 @@ export async function ask(root, path, left) {
 		);
 	};
 
+	/** The sources whose numbers an answer names, each once. @param {Message} m */
+	const sources = (m) =>
+		[
+			...new Map(
+				(m.searches ?? [])
+					.flatMap((s) => s.documents ?? [])
+					.flatMap((d) => (d._passages ?? []).map((p) => [p.source, p, d]))
+					.filter(([n]) => n && m.content.includes(`[${n}]`))
+					.map(([n, p, d]) => [n, { p, d }]),
+			),
+		].map(([n, { p, d }]) => {
+			const name = p.name || p.title || `source ${n}`;
+			const look = () => show(name, el("blockquote", p.text), el("details", el("summary", "The whole document"), json(d)));
+			return button(`${n}. ${name}`, look, "chip");
+		});
+
 	/** What stands below an answer. @param {Message} m @param {any} body what was asked @param {string} uid */
 	const foot = (m, body, uid) =>
 		buttons(
+			...sources(m),
 			m.searches?.length ? button("What the model saw", () => show("What the model saw", ...seen(m.searches ?? []))) : null,
 			copyButton("Copy as curl", () => asCurl("POST", at`/chats/${uid}/chat/completions`, { body })),
 			copyButton("Python", () => asCode("python", uid, body)),
