@@ -199,7 +199,7 @@ func TestForwardVouches(t *testing.T) {
 		if leads.keys.Value(&page[i]) != adds {
 			continue
 		}
-		hop, body = sent()
+		hop, _ = sent()
 		narrow := with(2, page[i].UID)(hop)
 		body = frames(narrow, `[{"id":1}]`)
 		if a := leads.do("POST", "/indexes/a/documents", body, "X-Parley-Hop", narrow, "Authorization", ""); a.status != 202 {
