@@ -64,4 +64,6 @@ type Hit struct {
 	Document json.RawMessage
 	// Number is what an answer cites it by; 0: it is of no answer.
 	Number int
+
+	place *sourceFile // see file; nil until it is asked for
 }

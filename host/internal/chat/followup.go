@@ -29,7 +29,7 @@ func withSubject(q, last, before string) (full string, changed bool) {
 	if before == "" || strings.TrimSpace(q) == "" || !leansOnBefore(last) {
 		return q, false
 	}
-	asked, has := tellingWords(last), tellingWords(q)
+	asked, has, subject := tellingWords(last), tellingWords(q), tellingWords(before)
 	for w := range has {
 		if !asked[w] {
 			return q, false // the model's own words
@@ -37,7 +37,7 @@ func withSubject(q, last, before string) (full string, changed bool) {
 	}
 	full = q
 	for _, w := range text.SplitWords(before) {
-		if !has[w.Term] && tellingWords(before)[w.Term] {
+		if !has[w.Term] && subject[w.Term] {
 			has[w.Term] = true
 			full += " " + before[w.Start:w.End]
 		}

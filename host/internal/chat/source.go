@@ -23,10 +23,17 @@ type sourceFile struct {
 }
 
 // file returns where in an imported file the hit is; ok is false where it is of none.
-func (h *Hit) file() (f sourceFile, ok bool) {
-	if !bytes.Contains(h.Document, []byte(`"contentHash"`)) || json.Unmarshal(h.Document, &f) != nil {
-		return f, false
+// The document is read once: a hit is asked for its name and link several times.
+func (h *Hit) file() (f *sourceFile, ok bool) {
+	if h.place == nil {
+		h.place = &sourceFile{}
+		if bytes.Contains(h.Document, []byte(`"contentHash"`)) {
+			if json.Unmarshal(h.Document, h.place) != nil {
+				*h.place = sourceFile{} // another's members of these names
+			}
+		}
 	}
+	f = h.place
 	return f, f.Path != "" && f.N != nil && f.ContentHash != ""
 }
 
