@@ -107,7 +107,7 @@ func addTool[In, Out any](s *sdk.Server, t *tools, tool *sdk.Tool, f func(req *s
 			return failed(told(err)), nil
 		}
 		text := encode(out)
-		// It stands in the result twice.
+		// The result has it as text and as structured content.
 		if err := memory.Of(t.ctx).TakeAnswer(2 * len(text)); err != nil {
 			return failed(told(err)), nil
 		}

@@ -30,11 +30,11 @@ var estimated = map[bool]string{true: `,"estimated":true`}
 
 // withCounted returns a usage with what the provider counts beside its tokens.
 func withCounted(usage, counted json.RawMessage) json.RawMessage {
-	o, _ := objectIn(usage)
 	more, ok := objectIn(counted)
 	if !ok {
 		return usage
 	}
+	o, _ := objectIn(usage)
 	for name, v := range more {
 		switch name {
 		case "prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "estimated":

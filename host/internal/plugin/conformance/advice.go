@@ -58,7 +58,7 @@ func faultRemedy(f *wasm.Fault) string {
 	case wasm.FaultError:
 		return "Give a declared error its code and its text: abi/README.md, section Spans."
 	case wasm.FaultExit:
-		return "Leave the process nowhere: declare an error in its place."
+		return "Do not end the process: declare an error instead."
 	}
 	return "Mend " + at + ": look at the length, the index or the value there before it is used, and declare an error where it does not fit."
 }

@@ -114,14 +114,14 @@ func (p *Probe) poison() {
 	}
 	if b, ok := p.i.memory.Read(p.i.region, p.i.capacity); ok {
 		for i := range b {
-			b[i] = Poison
+			b[i] = poison
 		}
 	}
 }
 
-// Poison is the byte with which a [Probe] overwrites inputs: in no UTF-8, so no text
+// poison is the byte with which a [Probe] overwrites inputs: in no UTF-8, so no text
 // or JSON that a guest read before has it.
-const Poison = 0xfd
+const poison = 0xfd
 
 // Fuel is what the last call spent, before the first one what the start did; 0
 // where the limiter does not count it.
