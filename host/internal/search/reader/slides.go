@@ -1,0 +1,190 @@
+package reader
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxSlides bounds the slides and sheets that are read.
+const maxSlides = 5000
+
+// readPPTX reads a presentation: a section a slide, with its notes.
+func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	z, err := openPacked(data)
+	if err != nil {
+		return nil, err
+	}
+	main := z.mainPart("ppt/presentation.xml")
+	source, err := z.xml(main)
+	if err != nil {
+		return nil, err
+	}
+	var slides []string
+	parts := z.relations(main)
+	if err := eachElement(source, func(e xml.StartElement) {
+		if e.Name.Local == "sldId" {
+			for _, a := range e.Attr { // its own id is another one
+				if r, ok := parts[a.Value]; ok && r.kind == "slide" {
+					slides = append(slides, r.target)
+				}
+			}
+		}
+	}); err != nil {
+		return nil, fmt.Errorf("read %s: %w", main, err)
+	}
+	if len(slides) > maxSlides {
+		return nil, fmt.Errorf("it has %d slides, and at most %d are read", len(slides), maxSlides)
+	}
+	p, w := &Page{Title: z.title()}, &writer{}
+	for i, slide := range slides {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		w.block()
+		w.marks = append(w.marks, Mark{At: w.b.Len(), Page: i + 1})
+		s := slideReader{w: w, number: i + 1}
+		if err := s.read(z, slide); err != nil {
+			return nil, err
+		}
+		for _, notes := range related(z.relations(slide), "notesSlide") {
+			n := slideReader{w: w, notes: true}
+			if err := n.read(z, notes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	w.finish(p)
+	return p, nil
+}
+
+// A slideReader writes the shapes of a slide, or of the notes to it.
+type slideReader struct {
+	w      *writer
+	number int
+	notes  bool
+
+	title, text strings.Builder
+	holder      string // what a shape holds: a title, the body, a number
+	level       int
+	inText      bool
+	items       []slideItem
+	rows        [][]string
+}
+
+type slideItem struct {
+	text  string
+	level int
+	rows  [][]string // a table, instead
+}
+
+func (s *slideReader) read(z *packed, part string) error {
+	source, err := z.xml(part)
+	if err != nil {
+		return err
+	}
+	d := newXML(source)
+	d.Strict = false
+	for {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			s.write()
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", part, err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			s.start(t)
+		case xml.EndElement:
+			s.end(t.Name.Local)
+		case xml.CharData:
+			if s.inText {
+				s.text.Write(t)
+			}
+		}
+	}
+}
+
+func (s *slideReader) start(t xml.StartElement) {
+	switch t.Name.Local {
+	case "sp":
+		s.holder = ""
+	case "ph":
+		s.holder = attributeOf(t, "type")
+	case "cNvPr":
+		if alt := attributeOf(t, "descr"); alt != "" {
+			s.items = append(s.items, slideItem{text: alt})
+		}
+	case "pPr":
+		s.level, _ = strconv.Atoi(attributeOf(t, "lvl"))
+	case "t":
+		s.inText = true
+	case "br":
+		s.text.WriteByte('\n')
+	case "tbl":
+		s.rows = [][]string{}
+	case "tr":
+		s.rows = append(s.rows, nil)
+	}
+}
+
+func (s *slideReader) end(name string) {
+	switch name {
+	case "t":
+		s.inText = false
+	case "p":
+		text := strings.TrimSpace(s.text.String())
+		switch {
+		case s.rows != nil: // the cell goes on
+			s.text.WriteByte(' ')
+			return
+		case text == "":
+		case s.holder == "title" || s.holder == "ctrTitle":
+			s.title.WriteString(text + " ")
+		case s.holder == "sldNum" || s.holder == "dt" || s.holder == "sldImg":
+			s.w.leaveOut("numbers and dates of slides", text)
+		default:
+			s.items = append(s.items, slideItem{text: text, level: s.level})
+		}
+		s.text.Reset()
+		s.level = 0
+	case "tc":
+		if n := len(s.rows); n > 0 {
+			s.rows[n-1] = append(s.rows[n-1], strings.TrimSpace(s.text.String()))
+		}
+		s.text.Reset()
+	case "tbl":
+		s.items = append(s.items, slideItem{rows: s.rows})
+		s.rows = nil
+	}
+}
+
+func (s *slideReader) write() {
+	if s.notes {
+		for i, item := range s.items {
+			if i == 0 {
+				item.text = "Notes: " + item.text
+			}
+			s.w.paragraph(item.text)
+		}
+		return
+	}
+	title := strings.TrimSpace(s.title.String())
+	if title == "" {
+		title = "Slide " + strconv.Itoa(s.number)
+	}
+	s.w.heading(2, clip(title, maxTitle), "")
+	for _, item := range s.items {
+		if item.rows != nil {
+			s.w.table(item.rows, min(1, len(item.rows)-1))
+		} else {
+			s.w.item(min(max(item.level, 0), maxIndent), "-", item.text)
+		}
+	}
+}
