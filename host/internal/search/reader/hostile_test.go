@@ -68,6 +68,8 @@ func TestReadBombs(t *testing.T) {
 		{"shared.xlsx", sharing(t, 1<<20, 12_000, 1), "a cell has more than 262144 bytes", ""},
 		{"shared-in-rows.xlsx", sharing(t, 200<<10, 1000, 1), "more than 16777216 bytes: split it", ""},
 		{"shared-in-one-row.xlsx", sharing(t, 200<<10, 1, 12_000), "more than 2000000 cells, or 500 columns", ""},
+		{"forwarded.eml", strings.Repeat("Content-Type: message/rfc822\r\n\r\n", 100_000) + "x", "more than 8 within each other", ""},
+		{"long.mbox", strings.Repeat("From a\n\nx\n\n", 1500) + "From a\n\nlast\n", "", "last"},
 		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ var mailFields = []string{"From", "To", "Cc", "Date"}
 // readMail reads a message: its fields, text and attachments.
 func readMail(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	p, m := &Page{}, mailReader{ctx: ctx, r: r, w: &writer{}}
-	subject, err := m.message(data, 0)
+	subject, err := m.message(data, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,8 @@ func readMbox(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 		if m.w.b.Len() > MaxText {
 			return nil, errTooLong
 		}
-		if _, err := m.message(message, 1); err != nil {
+		m.parts = 0
+		if _, err := m.message(message, 1, 0); err != nil {
 			m.w.noteLeft("messages that cannot be read: "+err.Error(), 1)
 		}
 	}
@@ -82,8 +83,9 @@ func decodeField(value string) string {
 	return value
 }
 
-// message writes a message; level is that of the heading which its subject is, 0: it is none.
-func (m *mailReader) message(data []byte, level int) (subject string, err error) {
+// message writes a message, which depth others are around; level is that of the heading which its
+// subject is, 0: it is none.
+func (m *mailReader) message(data []byte, level, depth int) (subject string, err error) {
 	msg, err := mail.ReadMessage(bytes.NewReader(data))
 	if err != nil {
 		return "", fmt.Errorf("read the message: %w", err)
@@ -103,7 +105,7 @@ func (m *mailReader) message(data []byte, level int) (subject string, err error)
 	if err != nil {
 		return "", fmt.Errorf("read the message: %w", err)
 	}
-	return subject, m.part(textproto.MIMEHeader(msg.Header), body, 0)
+	return subject, m.part(textproto.MIMEHeader(msg.Header), body, depth)
 }
 
 // part writes a part of a message: its text, or what is attached.
@@ -135,10 +137,10 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	}
 	switch {
 	case kind == "message/rfc822":
-		_, err := m.message(body, 2)
+		_, err := m.message(body, 2, depth+1)
 		return err
 	case name != "":
-		return m.attachment(name, body)
+		return m.attachment(name, body, depth)
 	case kind == "text/html":
 		source, _, err := decode(body, params["charset"])
 		if err != nil {
@@ -201,14 +203,14 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) er
 	return nil
 }
 
-// attachment writes what is attached, below its name.
-func (m *mailReader) attachment(name string, body []byte) error {
+// attachment writes what is attached to what depth messages are around, below its name.
+func (m *mailReader) attachment(name string, body []byte, depth int) error {
 	if !CanRead(name) {
 		m.w.noteLeft("the attachment "+clip(name, 100)+", of no format that can be read", 1)
 		return nil
 	}
 	if extensionOf(name) == ".eml" || extensionOf(name) == ".mbox" {
-		_, err := m.message(body, 2)
+		_, err := m.message(body, 2, depth+1)
 		return err
 	}
 	page, err := m.r.Read(m.ctx, name, body)
