@@ -352,15 +352,6 @@ func (d *Deployment) CollectorManifest(ctx context.Context, reference string) (*
 	return m, nil
 }
 
-// A MetricChange is one metric in which two versions of a collector differ.
-type MetricChange = telemetry.MetricChange
-
-// CompareMetrics says which metrics differ between two collectors, by path.
-func CompareMetrics(before, after *abi.Manifest) []MetricChange { return telemetry.Diff(before, after) }
-
-// MessageValues takes a sealed message apart: its values by metric path.
-func MessageValues(body string) (map[string]any, error) { return telemetry.Values([]byte(body)) }
-
 // TelemetryDashboard returns a dashboard for Grafana of what collectors say in
 // the host's GET /metrics: a row for each, a panel for each metric.
 func TelemetryDashboard(collectors []*abi.Manifest) ([]byte, error) {

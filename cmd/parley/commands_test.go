@@ -24,7 +24,6 @@ var noJSON = map[string]string{
 	"parley plugin replay":       "what it prints is JSON",
 	"parley telemetry export":    "what it prints is JSON",
 	"parley telemetry dashboard": "what it prints is JSON",
-	"parley telemetry view":      "it serves a page",
 }
 
 // Every command that prints a result prints it as JSON, too.

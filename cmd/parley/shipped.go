@@ -182,7 +182,7 @@ func carryCollectors(ctx context.Context, h *host.Host, modules [][]byte, ready 
 			say("telemetry counts less than it could: %v", err)
 			return
 		}
-		say("%d collectors count usage from now on: `parley telemetry view --url http://%s` shows what they count; it is kept here unless --telemetry-url is set", count, h.Addr())
+		say("%d collectors count usage from now on: `parley telemetry show --url http://%s` shows what they count; it is kept here unless --telemetry-url is set", count, h.Addr())
 	})
 }
 

@@ -79,61 +79,21 @@ func TestTelemetryDashboard(t *testing.T) {
 	}
 }
 
-func TestTelemetryDiff(t *testing.T) {
+// TestTelemetryDashboardRefuses names what no dashboard can be made of.
+func TestTelemetryDashboardRefuses(t *testing.T) {
 	dir := t.TempDir()
-	manifest := func(name, version, events, metrics string) string {
-		file := filepath.Join(dir, name)
-		text := `{"abi":1,"kind":"collector","name":"counter","version":"` + version + `","events":[` + events + `],"metrics":[` + metrics + `]}`
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
+	bad := filepath.Join(dir, "bad.json")
+	if err := os.WriteFile(bad, []byte(`{"abi":1,"kind":"collector","name":"counter","version":"1","events":[],"metrics":[]}`), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	metric := func(path, most, meaning string) string {
-		return `{"path":"` + path + `","kind":"int","range":[0,` + most + `],"meaning":"` + meaning + `","aggregation":"sum","noData":"always","events":["chat"]}`
-	}
-	one := manifest("one.json", "1.0.0", `"chat"`, metric("kept", "9", "Kept.")+","+metric("gone", "9", "Gone.")+","+metric("wider", "9", "Wider."))
-	two := manifest("two.json", "1.1.0", `"chat","search"`, metric("kept", "9", "Kept.")+","+metric("come", "9", "Come.")+","+metric("wider", "99", "Wider."))
-	want := `counter 1.0.0 → counter 1.1.0
-+ event search
-+ come  int
-      Come.
-- gone  int
-      Gone.
-~ wider
-      range: [0,9] → [0,99]
-`
-	if code, out := parleySays(t, "telemetry", "diff", one, two); code != exitOK || out != want {
-		t.Errorf("telemetry diff: code %d\n%s\nwant\n%s", code, out, want)
-	}
-	if code, out := parleySays(t, "telemetry", "diff", one, one); code != exitOK || !strings.Contains(out, "no event and no metric differs") {
-		t.Errorf("telemetry diff of one with itself: code %d\n%s", code, out)
-	}
-	code, out := parleySays(t, "telemetry", "diff", "--json", one, two)
-	var d struct {
-		Events  []string
-		Metrics []struct {
-			Path   string
-			Fields []struct{ Name, Old, New string }
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitOK || len(d.Metrics) != 3 || d.Metrics[2].Fields[0].New != "[0,99]" || d.Events[0] != "+search" {
-		t.Errorf("telemetry diff --json: code %d, %v\n%s", code, err, out)
-	}
-	provider := filepath.Join(root(t), "plugins", "provider", "extract", "manifest.json")
-	for name, tt := range map[string]struct {
-		args []string
-		code int
-		want string
-	}{
-		"no collector": {[]string{one, provider}, exitFailed, "is a provider: want a collector"},
-		"no file":      {[]string{one, filepath.Join(dir, "none.json")}, exitFailed, "no such file"},
-		"no module":    {[]string{one, filepath.Join(dir, "none.wasm")}, exitFailed, "none.wasm"},
-		"one":          {[]string{one}, exitUsage, "write `parley telemetry diff OLD NEW"},
-		"no manifest":  {[]string{manifest("bad.json", "1", "", ""), one}, exitFailed, "the manifest is wrong"},
+	for name, tt := range map[string]struct{ arg, want string }{
+		"no collector": {filepath.Join(root(t), "plugins", "provider", "extract", "manifest.json"), "is a provider: want a collector"},
+		"no file":      {filepath.Join(dir, "none.json"), "no such file"},
+		"no module":    {filepath.Join(dir, "none.wasm"), "none.wasm"},
+		"no manifest":  {bad, "the manifest is wrong"},
 	} {
-		if code, out := parleySays(t, append([]string{"telemetry", "diff"}, tt.args...)...); code != tt.code || !strings.Contains(out, tt.want) {
-			t.Errorf("%s: code %d\n%s\nwant %d and %q", name, code, out, tt.code, tt.want)
+		if code, out := parleySays(t, "telemetry", "dashboard", tt.arg); code != exitFailed || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: code %d\n%s\nwant %d and %q", name, code, out, exitFailed, tt.want)
 		}
 	}
 }

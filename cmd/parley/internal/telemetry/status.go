@@ -67,7 +67,7 @@ func (s *status) print(out io.Writer) error {
 		sent = "nowhere: no --telemetry-url is set, and what is counted is kept here"
 	}
 	fmt.Fprintf(w, "telemetry\ton\ninstance UID\t%s\nsent to\t%s\n", s.InstanceUID, sent)
-	fmt.Fprintf(w, "window\tnumber %d, %s old\n", s.Engine.Window, s.age())
+	fmt.Fprintf(w, "window\tnumber %d, %s old\n", s.Engine.Window, (time.Duration(s.ElapsedMS) * time.Millisecond).Round(time.Second))
 	fmt.Fprintf(w, "events\t%d dropped for want of room, %d lost for want of a collector\n", s.Engine.DroppedEvents, s.Engine.LostEvents)
 	fmt.Fprintf(w, "spool\t%d messages to deliver, %d refused by the platform, %d bytes, %d dropped\n", s.Spool.Pending, s.Spool.Quarantined, s.Spool.Bytes, s.Spool.Dropped)
 	if s.Engine.Failing {

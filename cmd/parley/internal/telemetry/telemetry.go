@@ -14,7 +14,7 @@ import (
 // delete.
 var hostOptions = []string{"db-path", "http-addr", "master-key", "ssl-cert-path", "telemetry-contact"}
 
-// Manifests finds the manifests of collectors, for the commands that compare them.
+// Manifests finds the manifests of collectors, for the command dashboard.
 type Manifests struct {
 	Flags func(*cobra.Command) *cobra.Command            // gives a command the flags that Open reads
 	Open  func(*cobra.Command) (*host.Deployment, error) // the plugin directory that they name
@@ -26,19 +26,18 @@ func Command(manifests Manifests) *cobra.Command {
 		Use:   "telemetry",
 		Short: "See, redirect, switch off and delete usage telemetry",
 		Long: "See, redirect, switch off and delete usage telemetry: anonymous figures that collector plugins make of\n" +
-			"numbers, once an hour. on, off and delete change a data directory; diff and dashboard read plugins; all others ask a running host,\n" +
+			"numbers, once an hour. on, off and delete change a data directory; dashboard reads plugins; all others ask a running host,\n" +
 			"which --http-addr or --url names, with --master-key or PARLEY_MASTER_KEY where it has one.",
 		Example: "  parley telemetry status               is it on, where does it go, what runs\n" +
 			"  parley telemetry show --next --raw    the bytes that would be sent now\n" +
 			"  parley telemetry verify               have them sent to this command, and compare\n" +
 			"  parley telemetry flush                end the window now, to see what a new collector makes of it\n" +
-			"  parley telemetry view                 the last windows as charts, on a page of this machine\n" +
 			"  parley telemetry off                  from the next start of the host on",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(statusCommand(), showCommand(), explainCommand(), viewCommand(), verifyCommand(), flushCommand(), logCommand(),
-		exportCommand(), diffCommand(manifests), dashboardCommand(manifests), offCommand(), onCommand(), deleteCommand())
+	cmd.AddCommand(statusCommand(), showCommand(), explainCommand(), verifyCommand(), flushCommand(), logCommand(),
+		exportCommand(), dashboardCommand(manifests), offCommand(), onCommand(), deleteCommand())
 	return cmd
 }
 
