@@ -51,6 +51,9 @@ const (
 	// version of it, has saved; 1 where it goes on from there, 0 where it cannot
 	// and has changed nothing.
 	FuncLoad = "parley_load"
+	// FuncGuard is (len i32) -> i64: a [GuardCall] in (see [AppendGuardInput]), a state
+	// and records of a guard out (see [GuardOutput]).
+	FuncGuard = "parley_guard"
 	// FuncInitialize is () -> (): called once, before anything else, where the
 	// guest exports it.
 	FuncInitialize = "_initialize"

@@ -8,6 +8,7 @@ const SectionManifest = "parley.manifest"
 const (
 	KindProvider  = "provider"
 	KindCollector = "collector"
+	KindGuard     = "guard"
 )
 
 // A Manifest is what a plugin says of itself. It is read without running a
@@ -62,6 +63,17 @@ type Manifest struct {
 	// Metrics is all that a collector may say. Its order numbers the metrics.
 	Metrics []Metric `json:"metrics,omitempty"`
 
+	// Stages are those at which the guard may stand: [StageQuestion] and so on.
+	Stages []string `json:"stages,omitempty"`
+	// HoldBack is how many bytes of a stream the guard may keep, at most
+	// [MaxHoldBack].
+	HoldBack int `json:"holdBack,omitempty"`
+	// Triggers say which pieces of a stream the guard must see; none: all. At most
+	// [MaxTriggers].
+	Triggers []Trigger `json:"triggers,omitempty"`
+	// Notes are the labels that the guard may note. At most [MaxNotes].
+	Notes []string `json:"notes,omitempty"`
+
 	// SelfTest is what a host asks the plugin before it takes it up, in this
 	// order. At most [MaxSelfTests].
 	SelfTest []SelfTest `json:"selfTest,omitempty"`
@@ -100,6 +112,7 @@ const (
 	SelfTestDecode = "decode" // {"events": [{"type", "data"}]}, answered by what the records come to
 	SelfTestError  = "error"  // an [ErrorRequest], answered by a [ProviderError]
 	SelfTestWindow = "window" // {"events": [{"event", "fields"}]}, answered by the metrics of a window of them
+	SelfTestGuard  = "guard"  // {"options", "steps": [{"stage", "texts" or "pieces"}]}, answered by the texts, the notes and the block
 )
 
 // Limits is what a plugin asks for; the deployment may grant less.

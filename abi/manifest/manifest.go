@@ -71,14 +71,12 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 	if !ValidVersion(m.Version) {
 		wrong("version is %s and must be a semantic version such as 1.2.0", quoteName(m.Version))
 	}
-	switch m.Kind {
-	case abi.KindCollector:
+	if m.Kind == abi.KindCollector {
 		problems = append(problems, checkCollector(m)...)
-	case abi.KindProvider:
-		if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
-			wrong("events, message and metrics belong to collectors")
-		}
+	} else if len(m.Events) > 0 || m.Message != "" || len(m.Metrics) > 0 {
+		wrong("events, message and metrics belong to collectors")
 	}
+	problems = append(problems, checkGuard(m)...)
 	if m.Kind == abi.KindProvider && !ValidSource(m.Source) {
 		wrong("source is %s and must be 1 to 64 letters, digits, _ and -, a letter first", quoteName(m.Source))
 	}
@@ -97,8 +95,11 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 			wrong("grants.secrets belongs to ABI 1: say by auth how the host signs in")
 		}
 		problems = append(problems, slices.Concat(checkAuth(m), checkDoes(m), checkContent(m), checkOptions(m), checkTimeouts(m))...)
-		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Does != nil || m.Embed.MaxTexts != 0 || m.Options != nil || m.Timeouts != abi.Timeouts{}) {
-			wrong("auth, does, options and timeouts belong to providers")
+		if m.Kind != abi.KindProvider && (m.Auth != nil || m.Does != nil || m.Embed.MaxTexts != 0 || m.Timeouts != abi.Timeouts{}) {
+			wrong("auth, does and timeouts belong to providers")
+		}
+		if m.Kind == abi.KindCollector && m.Options != nil {
+			wrong("options belong to providers and guards")
 		}
 	}
 	for _, name := range m.Grants.Secrets {

@@ -13,6 +13,7 @@ import (
 var selfTestCalls = map[string][]string{
 	abi.KindProvider:  {abi.SelfTestEncode, abi.SelfTestDecode, abi.SelfTestError},
 	abi.KindCollector: {abi.SelfTestWindow},
+	abi.KindGuard:     {abi.SelfTestGuard},
 }
 
 // checkSelfTests finds what is wrong with the form of m's self-test.

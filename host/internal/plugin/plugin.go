@@ -42,6 +42,12 @@ var exports = map[string][]export{
 		{name: abi.FuncSave, signature: "() -> i64", optional: true},
 		{name: abi.FuncLoad, signature: "(i32) -> i32", optional: true},
 	},
+	abi.KindGuard: {
+		{name: abi.FuncInitialize, signature: "() -> ()", optional: true},
+		{name: abi.FuncABI, signature: "() -> i32"},
+		{name: abi.FuncInput, signature: "(i32) -> i32"},
+		{name: abi.FuncGuard, signature: "(i32) -> i64"},
+	},
 }
 
 // checkForm refuses bytes that are no core module.
