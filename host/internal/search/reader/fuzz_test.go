@@ -95,7 +95,7 @@ func fuzzText(f *testing.F, name string, seeds ...string) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	fuzzText(f, "a/b.md", "---\nt: 1\n---\n# H\n```\nx\n", "Title\n=====\n\ntext\n\n| a | b |\n|---|---|\n", "<!-- x --> ![a](b) [c](d)\n\n## H {#id}\n~~~\n", "import x from 'y'\n\n# H\n<A>b</A>", "A<A>b</A>")
+	fuzzText(f, "a/b.md", "---\nt: 1\n---\n# H\n```\nx\n", "Title\n=====\n\ntext\n\n| a | b |\n|---|---|\n", "<!-- x --> ![a](b) [c](d)\n\n## H {#id}\n~~~\n", "import x from 'y'\n\n# H\n<A>b</A>", "A<A>b</A>", "00\n```x", "## H{#\x00}", " E*0***E0*")
 }
 
 func FuzzFrontMatter(f *testing.F) {

@@ -56,6 +56,9 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 		w.plain(source, line)
 		return
 	}
+	if !strings.HasSuffix(source, "\n") {
+		source += "\n" // without it, the parser cuts what a last fence says
+	}
 	m := markdownReader{w: w, source: []byte(source), mdx: mdx, line: line}
 	known := parser.NewContext()
 	m.write(markdownParser(mdx).Parse(text.NewReader(m.source), parser.WithContext(known)))

@@ -117,7 +117,7 @@ func (w *writer) heading(level int, text, anchor string) {
 		return
 	}
 	w.block()
-	if anchor != "" {
+	if anchor != "" && clean(anchor) == anchor && !strings.ContainsAny(anchor, " \t\n{}") { // what is read back as one
 		text += " {#" + anchor + "}"
 	}
 	w.b.WriteString(strings.Repeat("#", min(max(level, 1), 6)) + " " + text + "\n\n")
@@ -161,6 +161,7 @@ func (w *writer) item(depth int, mark, text string) {
 func (w *writer) code(info, text string) {
 	text = strings.Trim(clean(text), "\n")
 	if strings.TrimSpace(text) == "" {
+		w.leaveOut("code without lines", info)
 		return
 	}
 	w.block()
