@@ -124,11 +124,6 @@ func (rd *reading) countValues(v *bleveindex.View, attributes, asked []string, d
 		if rd.absent(asked, &f) {
 			continue
 		}
-		if f.By == settings.FacetCount && rd.rule == nil { // a ruled caller learns nothing of other documents
-			if err := v.OrderTies(a, list, f.Values); err != nil {
-				return err
-			}
-		}
 		if f.Min, f.Max, err = v.NumberRange(a, list); err != nil {
 			return err
 		}
@@ -208,11 +203,10 @@ func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 	return append(out, texts[:min(len(texts), most-len(out))]...)
 }
 
-// byCount orders by counts, the highest first, and equal ones as [bleveindex.View.OrderTies]
-// has it, else against an order.
+// byCount orders by counts, the highest first, and equal ones against an order.
 func byCount(order func(a, b bleveindex.Count) int) func(a, b bleveindex.Count) int {
 	return func(a, b bleveindex.Count) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Late, b.Late), order(b, a))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), order(b, a))
 	}
 }
 

@@ -17,8 +17,6 @@ type Count struct {
 	Count int
 	// Number: it is a number, and Key what is written for it.
 	Number bool
-	// Late is how late it comes among values of equal counts, see OrderTies.
-	Late int
 	// several: it is written in several ways. seq is then the place, in the order of
 	// insertion, of the document that Shown is of.
 	several bool

@@ -103,9 +103,6 @@ func (w *federated) addFacet(uid, attribute string, by settings.FacetSort, value
 		return apierr.Newf(searcherr.InvalidMultiSearchFacetOrder, "Its values of `%.100s` are in the order \"%s\", those of index `%s` in \"%s\"; give both the same in the setting faceting.sortFacetValuesBy, or do not merge facets.", attribute, by, m.index, m.by)
 	}
 	for _, v := range values {
-		if w.federation.MergeFacets {
-			v.Late = 0 // of its own index alone
-		}
 		if have := m.values[facetKey{v.Key, v.Number}]; have == nil {
 			m.values[facetKey{v.Key, v.Number}] = &v
 		} else {
