@@ -91,7 +91,7 @@ var layout = []row{
 	{layerDomain, "~access/limit/limittest", "~access/limit", ""},
 	{layerDomain, "~api/uistream", "~base/apierr ~base/rawjson ~chat ~chat/jsonbody", ""},
 	{layerDomain, "~api/anthropic", "abi ~base/apierr ~base/rawjson ~chat ~chat/jsonbody", ""},
-	{layerDomain, "~api/openai", "abi abi/response ~base/apierr ~base/apierr/chaterr ~base/rawjson ~chat", "github.com/google/uuid"},
+	{layerDomain, "~api/openai", "abi abi/response ~base/apierr ~base/apierr/chaterr ~base/rawjson ~chat ~chat/jsonbody", "github.com/google/uuid"},
 	{layerDomain, "~api/openai/responses", "", ""},
 	{layerDomain, "~base/feature", "~base/apierr", ""},
 	{layerDomain, "~chat", "abi abi/answer abi/manifest abi/pattern abi/response ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~chat/workspace ~plugin/provider ~search/embed ~search/text", ""},

@@ -126,7 +126,7 @@ func restore(who string, carries []Carry, messages []json.RawMessage) {
 				}
 			}
 		}
-		m["tool_calls"] = jsonbody.Array(calls)
+		m["tool_calls"] = rawjson.Array(calls)
 		messages[i] = withMembers(m, kept)
 	}
 }
@@ -157,7 +157,7 @@ func plain(messages []byte) []byte {
 			calls[i] = c.Only("id", "type", "function", "custom").Append(nil)
 		}
 		if len(calls) > 0 {
-			m["tool_calls"] = jsonbody.Array(calls)
+			m["tool_calls"] = rawjson.Array(calls)
 		}
 		b = appendItem(b, m.Only(standard...).Append(nil))
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A ChatRequest is a request for a chat completion.
 type ChatRequest struct {
 	Model  string // as the client named it
 	Stream bool
-	fields object
+	fields jsonbody.Object
 }
 
 // ParseChat reads the body of a request for a chat completion. What it leaves
@@ -59,11 +60,11 @@ func ParseChat(body []byte) (*ChatRequest, error) {
 }
 
 // parseBody reads a body that must be a JSON object.
-func parseBody(body []byte) (object, error) {
+func parseBody(body []byte) (jsonbody.Object, error) {
 	if err := apierr.CheckJSON(body); err != nil {
 		return nil, FromError(apierr.From(err))
 	}
-	fields, ok := objectIn(body)
+	fields, ok := jsonbody.ObjectIn(body)
 	if !ok {
 		return nil, &Error{Status: http.StatusBadRequest, Type: typeRequest, Code: "invalid_type", Message: "The body must be a JSON object, not " + rawjson.KindOf(body) + "."}
 	}
@@ -105,7 +106,7 @@ func checkMessages(v []byte) error {
 	}
 	for i, v := range messages {
 		path := fmt.Sprintf("messages[%d]", i)
-		m, ok := objectIn(v)
+		m, ok := jsonbody.ObjectIn(v)
 		if !ok {
 			return wrongType(path, "an object", v)
 		}
@@ -120,8 +121,8 @@ func checkMessages(v []byte) error {
 			continue
 		}
 		for j, v := range parts {
-			part, _ := objectIn(v)
-			if typ := part.text("type"); slices.Contains(unsupportedParts, typ) {
+			part, _ := jsonbody.ObjectIn(v)
+			if typ := part.Text("type"); slices.Contains(unsupportedParts, typ) {
 				return unsupportedPart(fmt.Sprintf("%s.content[%d]", path, j), typ)
 			}
 		}
@@ -130,7 +131,7 @@ func checkMessages(v []byte) error {
 }
 
 // checkContent checks the content of the message m, which is no array.
-func checkContent(path string, m object) error {
+func checkContent(path string, m jsonbody.Object) error {
 	v := m["content"]
 	if _, ok := rawjson.String(v); ok {
 		return nil
@@ -138,7 +139,7 @@ func checkContent(path string, m object) error {
 	switch {
 	case !rawjson.IsAbsent(v):
 		return wrongType(path, "a string or an array of parts", v)
-	case m.text("role") == "assistant": // it may have calls alone
+	case m.Text("role") == "assistant": // it may have calls alone
 		return nil
 	}
 	return refuse("missing_required_parameter", path, "`"+path+"` is missing: it must be a string or an array of parts.")
@@ -167,7 +168,7 @@ func (r *ChatRequest) Body(model, source string) []byte {
 			delete(r.fields, name)
 		}
 	}
-	return r.fields.append(nil)
+	return r.fields.Append(nil)
 }
 
 // Tokens returns how many tokens the answer may have, 0 where that is not said.

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // maxWhole bounds, in bytes, what is kept of an answer that is put together.
@@ -22,9 +23,9 @@ type Completion struct {
 	id       string
 	created  int64
 	model    string
-	fields   object // of the chunks, the last of each
-	pending  object // of the next delta's choice
-	choice   object // of the choice
+	fields   jsonbody.Object // of the chunks, the last of each
+	pending  jsonbody.Object // of the next delta's choice
+	choice   jsonbody.Object // of the choice
 	logprobs response.Joined
 	texts    [3][]byte // by kind
 	extra    map[string]*response.Joined
@@ -85,7 +86,7 @@ func (c *Completion) add(size int) {
 	c.size += size
 	for name, v := range c.pending {
 		if c.choice == nil {
-			c.choice = object{}
+			c.choice = jsonbody.Object{}
 		}
 		if name == "logprobs" {
 			c.logprobs.Add("", v)
@@ -113,9 +114,9 @@ func (c *Completion) Outer(object []byte) {
 }
 
 // keep puts a copy of a member into an object.
-func (c *Completion) keep(to *object, key, value []byte) {
+func (c *Completion) keep(to *jsonbody.Object, key, value []byte) {
 	if *to == nil {
-		*to = object{}
+		*to = jsonbody.Object{}
 	}
 	name, _ := rawjson.String(key)
 	c.size += len(value)
@@ -229,7 +230,7 @@ func (c *Completion) Body() []byte {
 
 // appendExtra appends the message's other members, in the order of their names.
 func (c *Completion) appendExtra(b []byte, f *chat.Finish) []byte {
-	extra := object{"annotations": json.RawMessage("[]")}
+	extra := jsonbody.Object{"annotations": json.RawMessage("[]")}
 	for name, m := range c.extra {
 		extra[name] = m.Append(nil)
 	}
@@ -275,8 +276,8 @@ func wholeArguments(b []byte) []byte {
 
 // appendFields appends the fields of o but for those called without, each after
 // a comma.
-func appendFields(b []byte, o object, without ...string) []byte {
-	for _, name := range o.names() {
+func appendFields(b []byte, o jsonbody.Object, without ...string) []byte {
+	for _, name := range jsonbody.SortedKeys(o) {
 		if !slices.Contains(without, name) {
 			b = append(rawjson.AppendString(append(b, ','), name), ':')
 			b = append(b, o[name]...)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // includeSealed is what a request includes to be given encrypted content.
@@ -16,8 +17,8 @@ const includeSealed = "reasoning.encrypted_content"
 var idPrefixes = map[string]string{"message": "msg_", "function_call": "fc_", "function_call_output": "fco_", "reasoning": "rs_"}
 
 // wholeItem is an item of a request with what requests may leave out.
-func wholeItem(o object) json.RawMessage {
-	typ := o.text("type")
+func wholeItem(o jsonbody.Object) json.RawMessage {
+	typ := o.Text("type")
 	if typ == "" {
 		typ = "message"
 		o["type"] = quote(typ)
@@ -34,13 +35,13 @@ func wholeItem(o object) json.RawMessage {
 	}
 	text := o["content"]
 	if _, isText := rawjson.String(text); isText && typ == "message" {
-		part := object{"type": quote("input_text"), "text": text}
-		if o.text("role") == "assistant" {
-			part = object{"type": quote("output_text"), "text": text, "annotations": json.RawMessage("[]"), "logprobs": json.RawMessage("[]")}
+		part := jsonbody.Object{"type": quote("input_text"), "text": text}
+		if o.Text("role") == "assistant" {
+			part = jsonbody.Object{"type": quote("output_text"), "text": text, "annotations": json.RawMessage("[]"), "logprobs": json.RawMessage("[]")}
 		}
-		o["content"] = rawjson.Array([]json.RawMessage{part.append(nil)})
+		o["content"] = rawjson.Array([]json.RawMessage{part.Append(nil)})
 	}
-	return o.append(nil)
+	return o.Append(nil)
 }
 
 const (
@@ -76,7 +77,7 @@ func ListItems(items []json.RawMessage, query url.Values) (json.RawMessage, erro
 	}
 	more := len(items) > limit
 	items = slices.Clone(items[:min(limit, len(items))])
-	list := object{"object": quote("list"), "first_id": json.RawMessage("null"), "last_id": json.RawMessage("null"), "has_more": strconv.AppendBool(nil, more)}
+	list := jsonbody.Object{"object": quote("list"), "first_id": json.RawMessage("null"), "last_id": json.RawMessage("null"), "has_more": strconv.AppendBool(nil, more)}
 	if n := len(items); n > 0 {
 		list["first_id"], list["last_id"] = quote(itemID(items[0])), quote(itemID(items[n-1]))
 	}
@@ -85,18 +86,18 @@ func ListItems(items []json.RawMessage, query url.Values) (json.RawMessage, erro
 		items[i] = shownItem(v, sealed)
 	}
 	list["data"] = rawjson.Array(items)
-	return list.append(nil), nil
+	return list.Append(nil), nil
 }
 
 func itemID(v json.RawMessage) string {
-	o, _ := objectIn(v)
-	return o.text("id")
+	o, _ := jsonbody.ObjectIn(v)
+	return o.Text("id")
 }
 
 // shownItem is an item as it is kept without what is not to be shown of it.
 func shownItem(v json.RawMessage, sealed bool) json.RawMessage {
-	o, _ := objectIn(v)
-	switch o.text("type") {
+	o, _ := jsonbody.ObjectIn(v)
+	switch o.Text("type") {
 	case "function_call":
 		delete(o, "encrypted_content")
 	case "reasoning":
@@ -104,5 +105,5 @@ func shownItem(v json.RawMessage, sealed bool) json.RawMessage {
 			o["encrypted_content"] = json.RawMessage("null")
 		}
 	}
-	return o.append(nil)
+	return o.Append(nil)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A Lookup returns the stored item called id, or false.
@@ -16,7 +17,7 @@ type Lookup func(id string) (item json.RawMessage, ok bool)
 // far.
 func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, source string) ([]byte, error) {
 	var m messages
-	if text := r.fields.text("instructions"); text != "" {
+	if text := r.fields.Text("instructions"); text != "" {
 		m.add("instructions", "system", quote(text))
 	}
 	m.kept = true
@@ -34,7 +35,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if len(m.list) == 0 {
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
-	body := object{"messages": rawjson.Array(m.done())}
+	body := jsonbody.Object{"messages": rawjson.Array(m.done())}
 	r.from, r.states = m.from, m.states
 	if model != "" {
 		body["model"] = quote(model)
@@ -56,7 +57,7 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	} else {
 		delete(body, "top_logprobs")
 	}
-	reasoning, _ := objectIn(r.fields["reasoning"])
+	reasoning, _ := jsonbody.ObjectIn(r.fields["reasoning"])
 	if v := reasoning["effort"]; !rawjson.IsAbsent(v) {
 		body["reasoning_effort"] = v
 	}
@@ -66,28 +67,28 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if err := r.format(body); err != nil {
 		return nil, err
 	}
-	return body.append(nil), nil
+	return body.Append(nil), nil
 }
 
 // format translates text.format.
-func (r *ResponseRequest) format(body object) error {
-	text, _ := objectIn(r.fields["text"])
+func (r *ResponseRequest) format(body jsonbody.Object) error {
+	text, _ := jsonbody.ObjectIn(r.fields["text"])
 	if v := text["verbosity"]; !rawjson.IsAbsent(v) {
 		body["verbosity"] = v
 	}
-	format, _ := objectIn(text["format"])
-	switch typ := format.text("type"); typ {
+	format, _ := jsonbody.ObjectIn(text["format"])
+	switch typ := format.Text("type"); typ {
 	case "", "text":
 	case "json_object":
 		body["response_format"] = text["format"]
 	case "json_schema":
-		schema := object{}
+		schema := jsonbody.Object{}
 		for _, name := range []string{"name", "schema", "strict", "description"} {
 			if v := format[name]; !rawjson.IsAbsent(v) {
 				schema[name] = v
 			}
 		}
-		body["response_format"] = object{"type": quote("json_schema"), "json_schema": schema.append(nil)}.append(nil)
+		body["response_format"] = jsonbody.Object{"type": quote("json_schema"), "json_schema": schema.Append(nil)}.Append(nil)
 	default:
 		return refuse("unsupported_value", "text.format.type", "`text.format.type` is `"+typ+"`: it must be text, json_object or json_schema.")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // ToolStart implements [chat.Sink].
@@ -66,15 +67,15 @@ func (w *ResponseWriter) Searched(s *chat.Searched) {
 
 // foundDocument is one of a search's results.
 func foundDocument(index string, h *chat.Hit) json.RawMessage {
-	attributes := object{}
-	all, _ := objectIn(h.Document)
+	attributes := jsonbody.Object{}
+	all, _ := jsonbody.ObjectIn(h.Document)
 	for name, v := range all {
 		if !slices.Contains([]byte{'{', '[', 'n'}, v[0]) { // texts, numbers, true and false
 			attributes[name] = v
 		}
 	}
-	return object{
+	return jsonbody.Object{
 		"file_id": quote(index + "/" + h.ID), "filename": quote(h.Name()), "number": number(int64(h.Number)), "score": strconv.AppendFloat(nil, h.Score, 'f', -1, 64),
-		"text": quote(h.Text), "attributes": attributes.append(nil),
-	}.append(nil)
+		"text": quote(h.Text), "attributes": attributes.Append(nil),
+	}.Append(nil)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // messages builds a chat's messages of a response's items.
@@ -41,7 +42,7 @@ func (m *messages) add(path, role string, content json.RawMessage) {
 		m.from = make(map[int]string)
 	}
 	m.from[len(m.list)] = path
-	m.list = append(m.list, object{"role": quote(role), "content": content}.append(nil))
+	m.list = append(m.list, jsonbody.Object{"role": quote(role), "content": content}.Append(nil))
 }
 
 // close ends the assistant message that is open.
@@ -49,17 +50,17 @@ func (m *messages) close() {
 	if !m.open {
 		return
 	}
-	o := object{"role": quote("assistant"), "content": m.content}
+	o := jsonbody.Object{"role": quote("assistant"), "content": m.content}
 	if len(m.calls) > 0 {
 		o["tool_calls"] = rawjson.Array(m.calls)
 	}
-	m.list = append(m.list, o.append(nil))
+	m.list = append(m.list, o.Append(nil))
 	m.open, m.calls = false, nil
 }
 
 // output adds what a tool gave.
-func (m *messages) output(path string, o object) error {
-	if o.text("call_id") == "" {
+func (m *messages) output(path string, o jsonbody.Object) error {
+	if o.Text("call_id") == "" {
 		return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
 	}
 	content, err := partsText(path+".output", "user", o["output"])
@@ -70,7 +71,7 @@ func (m *messages) output(path string, o object) error {
 	if parts, ok := rawjson.Items(content); ok {
 		var texts []json.RawMessage
 		for _, v := range parts {
-			if part, _ := objectIn(v); part.text("type") == "text" {
+			if part, _ := jsonbody.ObjectIn(v); part.Text("type") == "text" {
 				texts = append(texts, v)
 			} else {
 				m.seen, m.seenAt = append(m.seen, v), path
@@ -80,7 +81,7 @@ func (m *messages) output(path string, o object) error {
 			content = quote("What this gave follows.")
 		}
 	}
-	m.list = append(m.list, object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.append(nil))
+	m.list = append(m.list, jsonbody.Object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.Append(nil))
 	return nil
 }
 
@@ -99,8 +100,8 @@ func (m *messages) done() []json.RawMessage {
 }
 
 // state keeps the encrypted content of an item for who can open it.
-func (m *messages) state(path string, o object) {
-	text := o.text("encrypted_content")
+func (m *messages) state(path string, o jsonbody.Object) {
+	text := o.Text("encrypted_content")
 	if text == "" {
 		return
 	}
@@ -119,11 +120,11 @@ func finished(typ string) bool {
 
 // item adds an item, which is at path of the request.
 func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
-	o, ok := objectIn(v)
+	o, ok := jsonbody.ObjectIn(v)
 	if !ok {
 		return wrongType(path, "an object", v)
 	}
-	switch typ := o.text("type"); typ {
+	switch typ := o.Text("type"); typ {
 	case "", "message":
 		return m.message(path, o)
 	case "reasoning":
@@ -136,18 +137,18 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 			m.show()
 			m.open, m.content = true, json.RawMessage("null")
 		}
-		name := spaced{o.text("namespace"), o.text("name")}.flat()
-		f := object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.text("arguments")))))}
-		m.calls = append(m.calls, object{"id": quote(o.text("call_id")), "type": quote("function"), "function": f.append(nil)}.append(nil))
+		name := spaced{o.Text("namespace"), o.Text("name")}.flat()
+		f := jsonbody.Object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.Text("arguments")))))}
+		m.calls = append(m.calls, jsonbody.Object{"id": quote(o.Text("call_id")), "type": quote("function"), "function": f.Append(nil)}.Append(nil))
 	case "function_call_output":
-		if o.text("call_id") == "" {
+		if o.Text("call_id") == "" {
 			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
 		}
 		return m.output(path, o)
 	case "item_reference":
-		item, ok := lookup(o.text("id"))
+		item, ok := lookup(o.Text("id"))
 		if !ok {
-			return unknownItem(path, o.text("id"))
+			return unknownItem(path, o.Text("id"))
 		}
 		m.kept = true
 		defer func() { m.kept = false }()
@@ -162,8 +163,8 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 
 var messageRoles = []string{"user", "assistant", "system", "developer"}
 
-func (m *messages) message(path string, o object) error {
-	role := o.text("role")
+func (m *messages) message(path string, o jsonbody.Object) error {
+	role := o.Text("role")
 	switch {
 	case rawjson.IsAbsent(o["role"]):
 		return refuse("missing_required_parameter", path+".role", "`"+path+".role` is missing: it must be user, assistant, system or developer.")
@@ -186,26 +187,26 @@ func (m *messages) message(path string, o object) error {
 
 // mediaPart is an image or a file as a chat's message has it; nil where it says no
 // more than an id, which chats do not know.
-func mediaPart(typ string, part object) json.RawMessage {
+func mediaPart(typ string, part jsonbody.Object) json.RawMessage {
 	if typ == "input_image" {
-		url := part.text("image_url")
+		url := part.Text("image_url")
 		if url == "" {
 			return nil
 		}
-		image := object{"url": quote(url)}
-		if detail := part.text("detail"); detail != "" {
+		image := jsonbody.Object{"url": quote(url)}
+		if detail := part.Text("detail"); detail != "" {
 			image["detail"] = quote(detail)
 		}
-		return object{"type": quote("image_url"), "image_url": image.append(nil)}.append(nil)
+		return jsonbody.Object{"type": quote("image_url"), "image_url": image.Append(nil)}.Append(nil)
 	}
-	if part.text("file_data") == "" {
+	if part.Text("file_data") == "" {
 		return nil
 	}
-	file := object{"file_data": part["file_data"]}
-	if name := part.text("filename"); name != "" {
+	file := jsonbody.Object{"file_data": part["file_data"]}
+	if name := part.Text("filename"); name != "" {
 		file["filename"] = quote(name)
 	}
-	return object{"type": quote("file"), "file": file.append(nil)}.append(nil)
+	return jsonbody.Object{"type": quote("file"), "file": file.Append(nil)}.Append(nil)
 }
 
 // partsText returns content of a role, a string or parts, as a chat's message has
@@ -222,15 +223,15 @@ func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
 	var list []json.RawMessage
 	for i, v := range parts {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		part, _ := objectIn(v)
-		switch typ := part.text("type"); typ {
+		part, _ := jsonbody.ObjectIn(v)
+		switch typ := part.Text("type"); typ {
 		case "input_text", "output_text", "text":
 			text, ok := rawjson.String(part["text"])
 			if !ok {
 				return nil, wrongType(at+".text", "a string", part["text"])
 			}
 			texts = append(texts, text)
-			list = append(list, object{"type": quote("text"), "text": quote(text)}.append(nil))
+			list = append(list, jsonbody.Object{"type": quote("text"), "text": quote(text)}.Append(nil))
 		case "input_image", "input_file":
 			media := mediaPart(typ, part)
 			if media == nil || role != "user" {
@@ -241,7 +242,7 @@ func partsText(path, role string, v json.RawMessage) (json.RawMessage, error) {
 			if role != "assistant" {
 				return nil, refuse("invalid_value", at+".type", "`"+at+".type` is `refusal`, which only an assistant's message has.")
 			}
-			list = append(list, object{"type": quote("refusal"), "refusal": quote(part.text("refusal"))}.append(nil))
+			list = append(list, jsonbody.Object{"type": quote("refusal"), "refusal": quote(part.Text("refusal"))}.Append(nil))
 		default:
 			return nil, unsupportedPart(at, typ)
 		}

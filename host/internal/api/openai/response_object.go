@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A Response is a response under construction.
@@ -35,27 +36,27 @@ func (r *Response) Body() []byte {
 			output = append(output, it.body(r.request.Results))
 		}
 	}
-	reasoning, _ := objectIn(f["reasoning"])
-	text, ok := objectIn(f["text"])
+	reasoning, _ := jsonbody.ObjectIn(f["reasoning"])
+	text, ok := jsonbody.ObjectIn(f["text"])
 	if !ok {
-		text = object{}
+		text = jsonbody.Object{}
 	}
 	text["format"] = orJSON(text["format"], `{"type":"text"}`)
-	o := object{
+	o := jsonbody.Object{
 		"id": quote(r.ID), "object": quote("response"), "created_at": number(r.CreatedAt), "completed_at": json.RawMessage("null"),
 		"status": quote(r.status), "background": json.RawMessage("false"), "error": orJSON(r.failure, "null"), "incomplete_details": json.RawMessage("null"),
 		"instructions": orElse("instructions", "null"), "max_output_tokens": orElse("max_output_tokens", "null"), "max_tool_calls": orElse("max_tool_calls", "null"),
 		"model": quote(r.request.Model), "output": rawjson.Array(output), "parallel_tool_calls": orElse("parallel_tool_calls", "true"),
 		"previous_response_id": orElse("previous_response_id", "null"),
-		"reasoning":            object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.append(nil),
+		"reasoning":            jsonbody.Object{"effort": orJSON(reasoning["effort"], "null"), "summary": orJSON(reasoning["summary"], "null")}.Append(nil),
 		"service_tier":         orJSON(r.tier, "null"), "store": json.RawMessage(fmt.Sprint(r.stored)),
-		"temperature": orElse("temperature", "1"), "text": text.append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": rawjson.Array(r.request.echo),
+		"temperature": orElse("temperature", "1"), "text": text.Append(nil), "tool_choice": orElse("tool_choice", `"auto"`), "tools": rawjson.Array(r.request.echo),
 		"top_p": orElse("top_p", "1"), "top_logprobs": orElse("top_logprobs", "0"), "presence_penalty": orElse("presence_penalty", "0"),
 		"frequency_penalty": orElse("frequency_penalty", "0"), "truncation": quote("disabled"), "usage": json.RawMessage("null"), "user": orElse("user", "null"),
 		"metadata": orElse("metadata", "{}"), "safety_identifier": orElse("safety_identifier", "null"), "prompt_cache_key": orElse("prompt_cache_key", "null"),
 	}
 	if r.reason != "" {
-		o["incomplete_details"] = object{"reason": quote(r.reason)}.append(nil)
+		o["incomplete_details"] = jsonbody.Object{"reason": quote(r.reason)}.Append(nil)
 	}
 	if r.completed != 0 {
 		o["completed_at"] = number(r.completed)
@@ -63,7 +64,7 @@ func (r *Response) Body() []byte {
 	if r.status != "in_progress" {
 		o["usage"] = orJSON(r.usage, string(responseUsage(&chat.Finish{})))
 	}
-	return o.append(nil)
+	return o.Append(nil)
 }
 
 // Output returns the items of the output, for the conversation that goes on: the
@@ -73,9 +74,9 @@ func (r *Response) Output() (ids []string, items []json.RawMessage) {
 	for _, it := range r.items {
 		body := it.body(true)
 		if it.typ == "function_call" && state != "" {
-			o, _ := objectIn(body)
+			o, _ := jsonbody.ObjectIn(body)
 			o["encrypted_content"], state = quote(state), ""
-			body = o.append(nil)
+			body = o.Append(nil)
 		}
 		ids, items = append(ids, it.id), append(items, body)
 	}
@@ -112,11 +113,11 @@ type part struct {
 func (p *part) body() json.RawMessage {
 	switch p.typ {
 	case "refusal":
-		return object{"type": quote(p.typ), "refusal": rawjson.AppendString(nil, p.text)}.append(nil)
+		return jsonbody.Object{"type": quote(p.typ), "refusal": rawjson.AppendString(nil, p.text)}.Append(nil)
 	case "reasoning_text":
-		return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text)}.append(nil)
+		return jsonbody.Object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text)}.Append(nil)
 	}
-	return object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": rawjson.Array(p.annotations), "logprobs": rawjson.Array(p.logprobs)}.append(nil)
+	return jsonbody.Object{"type": quote(p.typ), "text": rawjson.AppendString(nil, p.text), "annotations": rawjson.Array(p.annotations), "logprobs": rawjson.Array(p.logprobs)}.Append(nil)
 }
 
 // body is the item as it is now; results shows what a search found.
@@ -128,7 +129,7 @@ func (it *item) body(results bool) json.RawMessage {
 	case it.done:
 		status = "completed"
 	}
-	o := object{"id": quote(it.id), "type": quote(it.typ)}
+	o := jsonbody.Object{"id": quote(it.id), "type": quote(it.typ)}
 	parts := make([]json.RawMessage, len(it.parts))
 	for i, p := range it.parts {
 		parts[i] = p.body()
@@ -152,5 +153,5 @@ func (it *item) body(results bool) json.RawMessage {
 			o["results"] = rawjson.Array(it.results)
 		}
 	}
-	return o.append(nil)
+	return o.Append(nil)
 }

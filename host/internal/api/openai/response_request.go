@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A ResponseRequest is a request for a response.
@@ -25,7 +26,7 @@ type ResponseRequest struct {
 	// Sealed says that items of reasoning are to have encrypted content.
 	Sealed bool
 
-	fields   object
+	fields   jsonbody.Object
 	input    []json.RawMessage // items
 	logprobs bool
 	tools    []json.RawMessage // functions, as chat completions have them
@@ -119,9 +120,9 @@ func (r *ResponseRequest) Tokens() int {
 func (r *ResponseRequest) Input(lookup Lookup) []json.RawMessage {
 	items := slices.Clone(r.input)
 	for i, v := range items {
-		o, _ := objectIn(v)
-		if o.text("type") == "item_reference" {
-			if item, ok := lookup(o.text("id")); ok {
+		o, _ := jsonbody.ObjectIn(v)
+		if o.Text("type") == "item_reference" {
+			if item, ok := lookup(o.Text("id")); ok {
 				items[i] = item
 			}
 			continue

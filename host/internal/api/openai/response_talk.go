@@ -5,29 +5,30 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // open adds an item and says so.
 func (w *ResponseWriter) open(it *item) *item {
 	it.index = len(w.items)
 	w.items = append(w.items, it)
-	w.event("response.output_item.added", object{"output_index": number(int64(it.index)), "item": it.body(false)})
+	w.event("response.output_item.added", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(false)})
 	return it
 }
 
 // closeItem ends an item and says so.
 func (w *ResponseWriter) closeItem(it *item) {
 	it.done = true
-	w.event("response.output_item.done", object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})
+	w.event("response.output_item.done", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})
 }
 
 // at is where in the output an event is.
-func (it *item) at() object {
-	return object{"item_id": quote(it.id), "output_index": number(int64(it.index))}
+func (it *item) at() jsonbody.Object {
+	return jsonbody.Object{"item_id": quote(it.id), "output_index": number(int64(it.index))}
 }
 
 // atPart is where in the output the last part of it is.
-func (it *item) atPart() object {
+func (it *item) atPart() jsonbody.Object {
 	o := it.at()
 	o["content_index"] = number(int64(len(it.parts) - 1))
 	return o
@@ -145,14 +146,14 @@ func (w *ResponseWriter) annotate(v json.RawMessage) {
 		return
 	}
 	p := w.talk.parts[len(w.talk.parts)-1]
-	nested, _ := objectIn(v)
-	flat, ok := objectIn(nested["url_citation"])
+	nested, _ := jsonbody.ObjectIn(v)
+	flat, ok := jsonbody.ObjectIn(nested["url_citation"])
 	if !ok || p.typ != "output_text" {
 		return
 	}
 	flat["type"] = quote("url_citation")
 	o := w.talk.atPart()
-	o["annotation_index"], o["annotation"] = number(int64(len(p.annotations))), flat.append(nil)
+	o["annotation_index"], o["annotation"] = number(int64(len(p.annotations))), flat.Append(nil)
 	p.annotations = append(p.annotations, o["annotation"])
 	w.event("response.output_text.annotation.added", o)
 }

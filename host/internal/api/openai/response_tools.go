@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A spaced name is that of a function in a namespace, which chats do not know.
@@ -52,11 +53,11 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 	}
 	for i, v := range items {
 		path := fmt.Sprintf("tools[%d]", i)
-		tool, ok := objectIn(v)
+		tool, ok := jsonbody.ObjectIn(v)
 		if !ok {
 			return wrongType(path, "an object", v)
 		}
-		switch tool.text("type") {
+		switch tool.Text("type") {
 		case "":
 			return refuse("missing_required_parameter", path+".type", "`"+path+".type` is missing: `function` is what a client runs itself.")
 		case "function":
@@ -68,7 +69,7 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 					tool[name] = json.RawMessage("null")
 				}
 			}
-			r.echo = append(r.echo, tool.append(nil))
+			r.echo = append(r.echo, tool.Append(nil))
 		case "namespace":
 			if err := r.addNamespace(path, tool); err != nil {
 				return err
@@ -92,8 +93,8 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 }
 
 // addNamespace adds the functions of a namespace at path.
-func (r *ResponseRequest) addNamespace(path string, tool object) error {
-	namespace := tool.text("name")
+func (r *ResponseRequest) addNamespace(path string, tool jsonbody.Object) error {
+	namespace := tool.Text("name")
 	if namespace == "" {
 		return missingName(path, "the namespace")
 	}
@@ -102,8 +103,8 @@ func (r *ResponseRequest) addNamespace(path string, tool object) error {
 		return wrongType(path+".tools", "an array of tools", tool["tools"])
 	}
 	for i, v := range items {
-		inner, _ := objectIn(v)
-		if inner.text("type") == "function" {
+		inner, _ := jsonbody.ObjectIn(v)
+		if inner.Text("type") == "function" {
 			if err := r.addFunction(fmt.Sprintf("%s.tools[%d]", path, i), namespace, inner); err != nil {
 				return err
 			}
@@ -113,12 +114,12 @@ func (r *ResponseRequest) addNamespace(path string, tool object) error {
 }
 
 // addFunction adds the function at path as chats have it.
-func (r *ResponseRequest) addFunction(path, namespace string, tool object) error {
-	s := spaced{namespace, tool.text("name")}
+func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Object) error {
+	s := spaced{namespace, tool.Text("name")}
 	if s.name == "" {
 		return missingName(path, "the function")
 	}
-	f := object{"name": quote(s.flat())}
+	f := jsonbody.Object{"name": quote(s.flat())}
 	for _, name := range []string{"description", "parameters", "strict"} {
 		if v := tool[name]; !rawjson.IsAbsent(v) {
 			f[name] = v
@@ -130,7 +131,7 @@ func (r *ResponseRequest) addFunction(path, namespace string, tool object) error
 		}
 		r.spaced[s.flat()] = s
 	}
-	r.tools = append(r.tools, object{"type": quote("function"), "function": f.append(nil)}.append(nil))
+	r.tools = append(r.tools, jsonbody.Object{"type": quote("function"), "function": f.Append(nil)}.Append(nil))
 	return nil
 }
 
@@ -159,27 +160,27 @@ func (r *ResponseRequest) parseMost(path string, v json.RawMessage) error {
 }
 
 // addTools adds the tools to body, and tool_choice, which is flat here.
-func (r *ResponseRequest) addTools(body object) error {
+func (r *ResponseRequest) addTools(body jsonbody.Object) error {
 	tools, v := r.tools, r.fields["tool_choice"]
 	mode, ok := rawjson.String(v)
-	switch choice, isObject := objectIn(v); {
+	switch choice, isObject := jsonbody.ObjectIn(v); {
 	case ok, rawjson.IsAbsent(v):
 	case !isObject:
 		return wrongType("tool_choice", "a string or an object", v)
 	default:
-		switch typ := choice.text("type"); typ {
+		switch typ := choice.Text("type"); typ {
 		case "function":
-			name := spaced{choice.text("namespace"), choice.text("name")}.flat()
-			body["tool_choice"] = object{"type": quote("function"), "function": object{"name": quote(name)}.append(nil)}.append(nil)
+			name := spaced{choice.Text("namespace"), choice.Text("name")}.flat()
+			body["tool_choice"] = jsonbody.Object{"type": quote("function"), "function": jsonbody.Object{"name": quote(name)}.Append(nil)}.Append(nil)
 		case "allowed_tools":
-			mode, tools = choice.text("mode"), nil
+			mode, tools = choice.Text("mode"), nil
 			items, _ := rawjson.Items(choice["tools"])
 			for i, v := range items {
-				allowed, _ := objectIn(v)
-				if allowed.text("type") != "function" {
+				allowed, _ := jsonbody.ObjectIn(v)
+				if allowed.Text("type") != "function" {
 					continue
 				}
-				name := spaced{allowed.text("namespace"), allowed.text("name")}.flat()
+				name := spaced{allowed.Text("namespace"), allowed.Text("name")}.flat()
 				at := slices.IndexFunc(r.tools, func(v json.RawMessage) bool { return functionName(v) == name })
 				if at < 0 {
 					return refuse("invalid_value", fmt.Sprintf("tool_choice.tools[%d].name", i), "`tool_choice.tools` has `"+name+"`, which is no function of `tools`.")
@@ -210,7 +211,7 @@ func (r *ResponseRequest) addTools(body object) error {
 
 // functionName is the name of a tool as chats have it.
 func functionName(tool json.RawMessage) string {
-	o, _ := objectIn(tool)
-	f, _ := objectIn(o["function"])
-	return f.text("name")
+	o, _ := jsonbody.ObjectIn(tool)
+	f, _ := jsonbody.ObjectIn(o["function"])
+	return f.Text("name")
 }

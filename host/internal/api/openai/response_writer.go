@@ -9,6 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A ResponseWriter makes of an answer a response and its events. Not safe for
@@ -69,14 +70,14 @@ func (w *ResponseWriter) Flush() error {
 func (w *ResponseWriter) Sent() int { return w.pieces }
 
 // event appends an event. fields are its own.
-func (w *ResponseWriter) event(typ string, fields object) {
+func (w *ResponseWriter) event(typ string, fields jsonbody.Object) {
 	if w.Emit == nil {
 		return
 	}
 	fields["type"], fields["sequence_number"] = quote(typ), number(int64(w.seq))
 	w.seq++
 	w.out = append(append(append(w.out, "event: "...), typ...), "\ndata: "...)
-	w.out = append(fields.append(w.out), "\n\n"...)
+	w.out = append(fields.Append(w.out), "\n\n"...)
 }
 
 func (w *ResponseWriter) begin() {
@@ -84,8 +85,8 @@ func (w *ResponseWriter) begin() {
 		return
 	}
 	w.begun = true
-	w.event("response.created", object{"response": w.Body()})
-	w.event("response.in_progress", object{"response": w.Body()})
+	w.event("response.created", jsonbody.Object{"response": w.Body()})
+	w.event("response.in_progress", jsonbody.Object{"response": w.Body()})
 }
 
 // Responding implements [chat.Sink].
@@ -100,12 +101,12 @@ func (w *ResponseWriter) BeginRound() { w.logprobs = nil }
 
 // Outer implements [chat.Sink].
 func (w *ResponseWriter) Outer(object []byte) {
-	o, _ := objectIn(object)
-	fields, _ := objectIn(o["chunk"])
+	o, _ := jsonbody.ObjectIn(object)
+	fields, _ := jsonbody.ObjectIn(o["chunk"])
 	if v := fields["service_tier"]; !rawjson.IsAbsent(v) {
 		w.tier = bytes.Clone(v)
 	}
-	choice, _ := objectIn(o["choice"])
+	choice, _ := jsonbody.ObjectIn(o["choice"])
 	if v := choice["logprobs"]; !rawjson.IsAbsent(v) {
 		w.logprobs = appendLine(nil, v)
 	}
@@ -115,7 +116,7 @@ func (w *ResponseWriter) Outer(object []byte) {
 func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
 	w.begin()
 	w.count(len(text))
-	delta, _ := objectIn(extra)
+	delta, _ := jsonbody.ObjectIn(extra)
 	w.reasoning(delta)
 	switch kind {
 	case chat.Content:
@@ -132,9 +133,9 @@ func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
 func (w *ResponseWriter) Extra(object []byte) {
 	w.begin()
 	w.count(len(object))
-	delta, _ := objectIn(object)
+	delta, _ := jsonbody.ObjectIn(object)
 	w.reasoning(delta)
-	if text := delta.text("content"); text != "" {
+	if text := delta.Text("content"); text != "" {
 		w.content(text)
 	}
 	w.members(delta)
@@ -147,7 +148,7 @@ func (w *ResponseWriter) count(size int) {
 }
 
 // reasoning takes what a delta says of it under the names that are in use.
-func (w *ResponseWriter) reasoning(delta object) {
+func (w *ResponseWriter) reasoning(delta jsonbody.Object) {
 	for _, name := range []string{"reasoning_content", "reasoning"} {
 		if v := delta[name]; !rawjson.IsAbsent(v) {
 			if text, ok := rawjson.String(v); ok && text != "" {
@@ -160,15 +161,15 @@ func (w *ResponseWriter) reasoning(delta object) {
 
 // content takes a piece of the answer's text.
 func (w *ResponseWriter) content(text string) {
-	o, _ := objectIn(w.logprobs)
+	o, _ := jsonbody.ObjectIn(w.logprobs)
 	list, _ := rawjson.Items(o["content"])
 	w.logprobs = nil
 	w.text("message", "output_text", text, list)
 }
 
 // members takes the other members of a delta that a response has a place for.
-func (w *ResponseWriter) members(delta object) {
-	if text := delta.text("refusal"); text != "" {
+func (w *ResponseWriter) members(delta jsonbody.Object) {
+	if text := delta.Text("refusal"); text != "" {
 		w.text("message", "refusal", text, nil)
 	}
 	annotations, _ := rawjson.Items(delta["annotations"])
@@ -182,7 +183,7 @@ func (w *ResponseWriter) Finish(f *chat.Finish) {
 	w.begin()
 	w.count(0)
 	if len(f.Citations) > 0 {
-		w.members(object{"annotations": appendCitations(nil, f.Citations)})
+		w.members(jsonbody.Object{"annotations": appendCitations(nil, f.Citations)})
 	}
 	w.usage = responseUsage(f)
 	w.finish = f.Reason
@@ -214,7 +215,7 @@ func (w *ResponseWriter) end() {
 	if w.Finished != nil {
 		w.Finished(&w.Response)
 	}
-	w.event("response."+w.status, object{"response": w.Body()})
+	w.event("response."+w.status, jsonbody.Object{"response": w.Body()})
 }
 
 // Fail implements [chat.Sink]: the last event of an answer that failed.
@@ -235,6 +236,6 @@ func (w *ResponseWriter) Fail(failure *apierr.Error) {
 		it.cut = !it.done
 	}
 	w.ended, w.status = true, "failed"
-	w.failure = object{"code": quote(code), "message": quote(e.Message)}.append(nil)
-	w.event("response.failed", object{"response": w.Body()})
+	w.failure = jsonbody.Object{"code": quote(code), "message": quote(e.Message)}.Append(nil)
+	w.event("response.failed", jsonbody.Object{"response": w.Body()})
 }

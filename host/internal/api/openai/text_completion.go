@@ -35,7 +35,7 @@ func ParseText(body []byte) (*ChatRequest, error) {
 	}
 	delete(fields, "prompt")
 	fields["messages"] = encode([]map[string]string{{"role": "user", "content": prompt}})
-	return ParseChat(fields.append(nil))
+	return ParseChat(fields.Append(nil))
 }
 
 // parsePrompt reads a prompt, of which there may be one alone.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // usageOf is what a whole answer cost; nothing where nobody counted.
@@ -30,22 +31,22 @@ var estimated = map[bool]string{true: `,"estimated":true`}
 
 // withCounted returns a usage with what the provider counts beside its tokens.
 func withCounted(usage, counted json.RawMessage) json.RawMessage {
-	more, ok := objectIn(counted)
+	more, ok := jsonbody.ObjectIn(counted)
 	if !ok {
 		return usage
 	}
-	o, _ := objectIn(usage)
+	o, _ := jsonbody.ObjectIn(usage)
 	for name, v := range more {
 		switch name {
 		case "prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "estimated":
 			continue // the host's own
 		}
-		if _, isObject := objectIn(o[name]); isObject {
+		if _, isObject := jsonbody.ObjectIn(o[name]); isObject {
 			v = withCounted(o[name], v)
 		}
 		o[name] = v
 	}
-	return o.append(nil)
+	return o.Append(nil)
 }
 
 // responseUsage is the usage as responses say it.
@@ -53,7 +54,7 @@ func responseUsage(f *chat.Finish) json.RawMessage {
 	u := usageOf(f)
 	b := fmt.Appendf(nil, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d%s}`,
 		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Total, estimated[f.Estimated])
-	more, ok := objectIn(f.Counted)
+	more, ok := jsonbody.ObjectIn(f.Counted)
 	if !ok {
 		return b
 	}
@@ -63,5 +64,5 @@ func responseUsage(f *chat.Finish) json.RawMessage {
 			more[response] = v
 		}
 	}
-	return withCounted(b, more.append(nil))
+	return withCounted(b, more.Append(nil))
 }

@@ -176,23 +176,6 @@ func IsEmpty(v []byte) bool {
 	return false
 }
 
-// TypeName names the type of a JSON value, for errors.
-func TypeName(v []byte) string {
-	switch v[0] {
-	case '"':
-		return "a string"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
-}
-
 // Number returns the value of a JSON number that is finite as a float64.
 func Number(v []byte) (float64, bool) {
 	if c := v[0]; c != '-' && (c < '0' || c > '9') {

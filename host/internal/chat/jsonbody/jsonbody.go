@@ -54,16 +54,10 @@ func (o Object) Only(names ...string) Object {
 	return o
 }
 
-// Array is the JSON array of items.
-func Array(items []json.RawMessage) json.RawMessage {
-	b := json.RawMessage{'['}
-	for i, v := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
+// Text returns the string called name, empty where there is none.
+func (o Object) Text(name string) string {
+	s, _ := rawjson.String(o[name])
+	return s
 }
 
 // ObjectIn is [ObjectOf] for a value of a document that was checked.

@@ -90,7 +90,7 @@ func Parse(raw json.RawMessage, contains bool, b *Budget) (*Node, error) {
 	case raw[0] == '"':
 		return parseText(raw, "", contains, b)
 	case raw[0] != '[':
-		return nil, &Error{"the filter is " + rawjson.TypeName(raw) + "; expected a string, or an array of strings and arrays of strings"}
+		return nil, &Error{"the filter is " + rawjson.KindOf(raw) + "; expected a string, or an array of strings and arrays of strings"}
 	}
 	var all []*Node
 	var err error
@@ -134,7 +134,7 @@ func parseElement(v []byte, place string, contains bool, b *Budget) (*Node, erro
 // parseText reads one expression out of a JSON string.
 func parseText(v []byte, place string, contains bool, b *Budget) (*Node, error) {
 	if v[0] != '"' {
-		return nil, &Error{"filter" + place + " is " + rawjson.TypeName(v) + "; expected a string"}
+		return nil, &Error{"filter" + place + " is " + rawjson.KindOf(v) + "; expected a string"}
 	}
 	n, err := parseExpression(rawjson.Unquote(v), contains, b)
 	if err != nil && place != "" {

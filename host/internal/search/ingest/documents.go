@@ -47,7 +47,7 @@ type Checker struct {
 // the document.
 func (c *Checker) Check(r Record) (d Received, err error) {
 	if r.Body[0] != '{' {
-		return d, fault(apierr.MalformedPayload, r, "it is %s; expected an object", rawjson.TypeName(r.Body))
+		return d, fault(apierr.MalformedPayload, r, "it is %s; expected an object", rawjson.KindOf(r.Body))
 	}
 	if rawjson.Depth(r.Body) > maxDepth {
 		return d, fault(apierr.MalformedPayload, r, "it is nested deeper than %d", maxDepth)
@@ -133,7 +133,7 @@ func documentID(r Record, key string) (string, error) {
 			return "", fault(indexerr.InvalidDocumentID, r, "its id `%.100s` is a fraction; %s", id, IDRule)
 		}
 	default:
-		return "", fault(indexerr.InvalidDocumentID, r, "its id is %s; %s", rawjson.TypeName(v), IDRule)
+		return "", fault(indexerr.InvalidDocumentID, r, "its id is %s; %s", rawjson.KindOf(v), IDRule)
 	}
 	if !ValidID(id) {
 		return "", fault(indexerr.InvalidDocumentID, r, "its id `%.100s` is not valid; %s", id, IDRule)

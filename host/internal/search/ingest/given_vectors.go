@@ -43,7 +43,7 @@ func takeVectors(doc []byte) (rest []byte, given map[string]*GivenVectors, err e
 		return rest, nil, nil
 	}
 	if raw[0] != '{' {
-		return nil, nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an object of vectors by embedder", vector.Field, rawjson.TypeName(raw))
+		return nil, nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an object of vectors by embedder", vector.Field, rawjson.KindOf(raw))
 	}
 	given = map[string]*GivenVectors{}
 	rawjson.EachMember(raw, func(key, v []byte) bool {
@@ -70,7 +70,7 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 		return &GivenVectors{Vectors: vs}, err
 	case '{':
 	default:
-		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected a vector, a list of vectors, or an object with `regenerate`", place, rawjson.TypeName(v))
+		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected a vector, a list of vectors, or an object with `regenerate`", place, rawjson.KindOf(v))
 	}
 	var g GivenVectors
 	var err error
@@ -83,7 +83,7 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 		case k == "regenerate" && (v[0] == 't' || v[0] == 'f'):
 			g.Regenerate, regenerates = v[0] == 't', true
 		case k == "regenerate":
-			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s.regenerate` is %s; expected true or false", place, rawjson.TypeName(v))
+			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s.regenerate` is %s; expected true or false", place, rawjson.KindOf(v))
 		default:
 			err = apierr.Newf(indexerr.InvalidVectorsType, "its `%s` has the unknown field `%.100s`; known are `embeddings` and `regenerate`", place, k)
 		}
@@ -98,7 +98,7 @@ func readGiven(name string, v []byte) (*GivenVectors, error) {
 // readVectors reads an array of numbers, or an array of such arrays.
 func readVectors(place string, v []byte) (list [][]float32, err error) {
 	if v[0] != '[' {
-		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an array", place, rawjson.TypeName(v))
+		return nil, apierr.Newf(indexerr.InvalidVectorsType, "its `%s` is %s; expected an array", place, rawjson.KindOf(v))
 	}
 	first := bytes.TrimSpace(v[1:])[0]
 	if first == ']' {

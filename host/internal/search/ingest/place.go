@@ -25,7 +25,7 @@ func checkGeo(doc []byte) error {
 			c.part(part, v)
 		case name != attribute.Geo:
 		case v[0] != '{':
-			c.fault("its `%s` is %s", attribute.Geo, rawjson.TypeName(v))
+			c.fault("its `%s` is %s", attribute.Geo, rawjson.KindOf(v))
 		default:
 			c.any = true
 			rawjson.EachMember(v, func(key, v []byte) bool { c.part(rawjson.Unquote(key), v); return true })
@@ -58,7 +58,7 @@ func (c *placeCheck) part(name string, v []byte) {
 	if x, ok := attribute.Coordinate(v); ok && math.Abs(x) <= limit {
 		return
 	}
-	found := rawjson.TypeName(v)
+	found := rawjson.KindOf(v)
 	if v[0] == '"' || found == "a number" {
 		found = fmt.Sprintf("%.40s", v)
 	}

@@ -108,7 +108,7 @@ func (j *jsonRecords) neither() error {
 	if err := checkRecord(v, line, column); err != nil {
 		return err
 	}
-	return apierr.Newf(apierr.MalformedPayload, "The body is %s; expected an array of documents, or one document.", rawjson.TypeName(v))
+	return apierr.Newf(apierr.MalformedPayload, "The body is %s; expected an array of documents, or one document.", rawjson.KindOf(v))
 }
 
 func (j *jsonRecords) element() (Record, error) {

@@ -49,7 +49,7 @@ func readOptions(v value, dst *map[string]Option) error {
 				return err
 			}
 		case c == '{' || c == '[':
-			return fmt.Errorf("`%s` must be a string, a number, true or false, but is %s", v.path, rawjson.TypeName(v.raw))
+			return fmt.Errorf("`%s` must be a string, a number, true or false, but is %s", v.path, rawjson.KindOf(v.raw))
 		case len(v.raw) > maxOptionText:
 			return fmt.Errorf("`%s` is longer than %d bytes", v.path, maxOptionText)
 		default:

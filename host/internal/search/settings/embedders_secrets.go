@@ -55,7 +55,7 @@ func (t *SealedText) read(v value) error {
 	}
 	if v.raw[0] != '"' {
 		// Not by wrong, which would repeat it.
-		return fmt.Errorf("`%s` must be a string, but is %s", v.path, rawjson.TypeName(v.raw))
+		return fmt.Errorf("`%s` must be a string, but is %s", v.path, rawjson.KindOf(v.raw))
 	}
 	var text string
 	if err := v.text(&text, maxHeaderText); err != nil {

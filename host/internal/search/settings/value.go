@@ -30,7 +30,7 @@ const maxShown = 100
 
 // wrong is the error for a value that is not what it must be.
 func (v value) wrong(must string) error {
-	found := rawjson.TypeName(v.raw)
+	found := rawjson.KindOf(v.raw)
 	if c := v.raw[0]; c != '{' && c != '[' {
 		found = text.Clip(string(v.raw), maxShown)
 		if len(found) < len(v.raw) {
