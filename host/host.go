@@ -148,7 +148,8 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.openPlugins(c, o); err != nil {
+	spaces := db.Workspaces(sealer)
+	if err := h.openPlugins(ctx, c, o, spaces); err != nil {
 		return nil, err
 	}
 	otherReason := o.NoteCrash && h.readCrash(c.DBPath) || db.ReleasedBallast
@@ -179,7 +180,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 	if err != nil {
 		return nil, err
 	}
-	limiter, spaces := h.openLimits(o, db), db.Workspaces(sealer)
+	limiter := h.openLimits(o, db)
 	if err := h.openChat(c, o, spaces, tracer, limiter); err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Auth: keys, Features: features, Limiter: limiter, Sealer: sealer,
 		Chat: h.chat, Search: h.search, Federate: h.federate, Files: h.openFiles(c, o),
 		Tasks: h.tasks, Exports: h.exports, Network: remotes, Webhooks: h.webhooks,
-		Plugins: h.pluginStatus, PluginProblems: h.pluginProblems, LockProblem: func() bool { return h.locked.problem.Load() != nil }, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded,
+		Plugins: h.pluginStatus, PluginProblems: h.pluginProblems, LockProblem: func() bool { return h.locked.problem.Load() != nil }, Reload: h.reloadPlugins, PluginInstaller: h.pluginInstaller(o), Loaded: h.loaded, Usable: h.plugins.Usable(),
 		Log: h.log, Logs: o.Logs, Tracer: tracer, Metrics: h.metrics.Render, Served: h.figures.Served,
 		Telemetry: engine, Usage: h.usageRoutes(c),
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },

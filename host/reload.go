@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/watch"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
 // Reload makes the host run what its plugin directory says now. What is new is
@@ -65,8 +66,8 @@ func (h *Host) apply(ctx context.Context, plan plugin.Plan) (plugin.Applied, err
 
 // startPlugins watches the plugin directory and begins to load what is to run.
 // Requests come meanwhile: who asks for a plugin that is not there yet waits for
-// it. The error says that nobody can tell what is to run.
-func (h *Host) startPlugins() error {
+// it; those that workspaces name come first. The error says that nobody can tell what is to run.
+func (h *Host) startPlugins(named []provider.Wish) error {
 	// Watched first, so that nothing that comes meanwhile is missed.
 	folder, err := watch.Open(h.config.PluginDir, watch.Options{Failed: h.notWatched, Soon: func(name string) bool { return name == deploy.LockFile }})
 	if err != nil {
@@ -74,7 +75,7 @@ func (h *Host) startPlugins() error {
 	}
 	h.applying.Lock()
 	plan, err := h.planPlugins()
-	h.plugins.Expect()
+	h.plugins.Expect(named)
 	working, stop := context.WithCancel(context.Background())
 	loading, stopLoading := context.WithCancel(working)
 	h.stopLoading = stopLoading

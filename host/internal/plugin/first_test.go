@@ -17,7 +17,7 @@ import (
 // the rest, and who asks for what never comes is told at the end.
 func TestExpect(t *testing.T) {
 	s := plugin.NewSet(open(t, nil), plugin.Options{})
-	s.Expect()
+	s.Expect(nil)
 	ask := func(source string) <-chan string {
 		answer := make(chan string, 1)
 		go func() {
@@ -103,7 +103,7 @@ func TestExpect(t *testing.T) {
 // TestExpectEnds closes a set that still waits for its plugins.
 func TestExpectEnds(t *testing.T) {
 	s := plugin.NewSet(open(t, nil), plugin.Options{})
-	s.Expect()
+	s.Expect(nil)
 	answered := make(chan bool, 1)
 	go func() {
 		_, ok := s.Source(provider.Wish{Source: "a"})
@@ -137,7 +137,7 @@ func namesOf(list []plugin.Wanted) (names []string) {
 // TestExpectLeft asks for a plugin that is still to be loaded, and leaves.
 func TestExpectLeft(t *testing.T) {
 	s := plugin.NewSet(open(t, nil), plugin.Options{})
-	s.Expect()
+	s.Expect(nil)
 	ctx, leave := context.WithCancel(t.Context())
 	answered := make(chan bool)
 	go func() {
@@ -150,6 +150,71 @@ func TestExpectLeft(t *testing.T) {
 	if <-answered {
 		t.Error("Acquire found a plugin that was never loaded")
 	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExpectNamed loads what is named before the rest, and is usable then.
+func TestExpectNamed(t *testing.T) {
+	s := plugin.NewSet(open(t, nil), plugin.Options{})
+	s.Expect([]provider.Wish{{Source: "y"}, {Source: "other", Plugin: "z"}, {Source: "absent"}})
+	var list []plugin.Wanted
+	sources := map[string]string{}
+	read, goOn := make(chan string), make(chan struct{})
+	for _, name := range []string{"a", "b", "c", "d", "y", "z"} {
+		w := wanted(t, packed(t, "good", map[string]any{"name": name, "source": name}))
+		w.Use = true
+		module := w.Read
+		w.Read = func(b *bytes.Buffer) ([]byte, error) {
+			read <- name
+			<-goOn
+			return module(b)
+		}
+		list, sources[name] = append(list, w), name
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.Apply(t.Context(), plugin.Plan{Wanted: list, Sources: sources})
+		ended <- err
+	}()
+	var begun []string
+	next := func() string {
+		name := <-read
+		begun = append(begun, name)
+		return name
+	}
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		next()
+	}
+	for {
+		select {
+		case <-s.Usable():
+		case goOn <- struct{}{}:
+			if len(begun) < len(list) {
+				next()
+			}
+			continue
+		}
+		break
+	}
+	if slices.Sort(begun[:2]); begun[0] != "y" || begun[1] != "z" {
+		t.Errorf("loaded first: %s, want y and z, which are named", begun)
+	}
+	select {
+	case <-s.Loaded():
+		t.Error("usable only when all was loaded")
+	default:
+	}
+	close(goOn)
+	go func() {
+		for range read {
+		}
+	}()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	close(read)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

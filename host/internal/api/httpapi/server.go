@@ -78,6 +78,8 @@ type Deps struct {
 	Logs     *logs.Hub // where Log writes
 	// Loaded is closed once all plugins of the deployment run; nil: they do.
 	Loaded <-chan struct{}
+	// Usable is closed once those run that workspaces name; nil: they do.
+	Usable <-chan struct{}
 	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []pluginapi.Plugin
 	// Reload makes the host run what the deployment says now, for POST

@@ -49,13 +49,13 @@ func (s *Server) ready(r *call) error {
 	return r.OK(ready)
 }
 
-// loading reports whether plugins are still to come.
+// loading reports whether plugins are still to come that workspaces name.
 func (s *Server) loading() bool {
-	if s.Loaded == nil {
+	if s.Usable == nil {
 		return false
 	}
 	select {
-	case <-s.Loaded:
+	case <-s.Usable:
 		return false
 	default:
 		return true
