@@ -143,9 +143,10 @@ func (in *GuardCall) Next() (item Item, ok bool) {
 	if in.left == 0 || len(in.rest) < 4 {
 		return item, false
 	}
-	in.left--
 	item.Kind = binary.LittleEndian.Uint32(in.rest)
-	item.Text, in.rest, ok = cutBytes(in.rest[4:])
+	if item.Text, in.rest, ok = cutBytes(in.rest[4:]); ok {
+		in.left--
+	}
 	return item, ok
 }
 
@@ -217,3 +218,6 @@ func NextVerdict(b []byte) (v Verdict, rest []byte, ok bool, err error) {
 	}
 	return v, rest, true, nil
 }
+
+// Whole reports whether Next has returned all items, and nothing follows the last one.
+func (in *GuardCall) Whole() bool { return in.left == 0 && len(in.rest) == 0 }
