@@ -100,7 +100,7 @@ func (r *adocReader) attribute(line string) bool {
 		return false
 	}
 	name, value, ok := strings.Cut(rest, ":")
-	if !ok || name == "" || strings.ContainsAny(name, " \t") || value != "" && value[0] != ' ' {
+	if !ok || name == "" || strings.ContainsAny(name, " \t") || value != "" && value[0] != ' ' || len(value) > maxReplaced {
 		return false
 	}
 	r.values[name] = strings.TrimSpace(value)
@@ -136,7 +136,7 @@ func (r *adocReader) macro(line string) bool {
 
 // inline is a line with its attributes filled in, and links with their addresses.
 func (r *adocReader) inline(line string) string {
-	var b strings.Builder
+	var b textBuilder
 	for line != "" {
 		at := strings.IndexAny(line, "{[`<")
 		if at < 0 {
@@ -144,10 +144,10 @@ func (r *adocReader) inline(line string) string {
 		}
 		switch line[at] {
 		case '{':
-			name, rest, ok := strings.Cut(line[at+1:], "}")
+			name, rest, ok := cutNear(line[at+1:], "}")
 			value, known := r.values[name]
 			b.WriteString(line[:at])
-			if ok && known && b.Len() < maxTitle*100 {
+			if ok && known {
 				b.WriteString(value)
 				line = rest
 			} else {
@@ -163,7 +163,7 @@ func (r *adocReader) inline(line string) string {
 			b.WriteString(line[:at] + "`" + strings.TrimSuffix(strings.TrimPrefix(code, "+"), "+") + "`")
 			line = rest
 		case '<':
-			ref, rest, ok := strings.Cut(line[at:], ">>")
+			ref, rest, ok := cutNear(line[at:], ">>")
 			if !ok || !strings.HasPrefix(ref, "<<") {
 				b.WriteString(line[:at+1])
 				line = line[at+1:]
@@ -179,7 +179,7 @@ func (r *adocReader) inline(line string) string {
 			line = rest
 		case '[':
 			start := strings.LastIndexAny(line[:at], " \t(") + 1
-			text, rest, ok := strings.Cut(line[at+1:], "]")
+			text, rest, ok := cutNear(line[at+1:], "]")
 			target := line[start:at]
 			if !ok || !strings.Contains(target, ":") {
 				b.WriteString(line[:at+1])

@@ -104,7 +104,7 @@ func withoutTags(line string) string {
 		if !ok {
 			return b.String()
 		}
-		tag, after, ok := strings.Cut(rest, ">")
+		tag, after, ok := cutNear(rest, ">")
 		if name := strings.TrimLeft(tag, "/"); !ok || name == "" || strings.IndexByte("ibucvrf0123456789l", name[0]) < 0 {
 			b.WriteByte('<')
 			line = rest

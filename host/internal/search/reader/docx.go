@@ -242,7 +242,7 @@ type docxBody struct {
 }
 
 type docxParagraph struct {
-	text   strings.Builder
+	text   textBuilder
 	style  string
 	level  int
 	inList bool
@@ -259,7 +259,7 @@ type docxLink struct {
 type docxTable struct {
 	rows  [][]string
 	heads int
-	cell  strings.Builder
+	cell  textBuilder
 	span  int
 	below bool // the cell goes on from the row above
 	notes []string
@@ -402,7 +402,7 @@ func (b *docxBody) end(name string) {
 		b.endLink()
 	case "tc":
 		if len(b.tables) > 0 {
-			b.tables[len(b.tables)-1].endCell()
+			b.tables[len(b.tables)-1].endCell(b.w)
 		}
 	case "tbl":
 		if n := len(b.tables); n > 0 {
@@ -427,7 +427,7 @@ func (b *docxBody) endLink() {
 	}
 }
 
-func (t *docxTable) endCell() {
+func (t *docxTable) endCell(w *writer) {
 	if len(t.rows) == 0 {
 		t.rows = append(t.rows, nil)
 	}
@@ -436,6 +436,7 @@ func (t *docxTable) endCell() {
 		text = t.rows[n-2][len(*row)]
 	}
 	for range t.span {
+		w.takeCells(1, text)
 		*row = append(*row, text)
 		if len(text) > wideRow {
 			break

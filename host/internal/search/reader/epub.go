@@ -29,15 +29,17 @@ func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{Title: b.title, Lang: b.lang}
-	w, failed := &writer{}, error(nil)
-	for n, name := range b.spine {
-		switch {
-		case ctx.Err() != nil:
+	w, failed, read := &writer{}, error(nil), map[string]bool{}
+	for _, name := range b.spine {
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		case n == maxChapters:
+		}
+		if read[name] {
+			w.noteLeft("chapters that the book names again", 1)
+			continue
+		}
+		if read[name] = true; len(read) > maxChapters {
 			return nil, fmt.Errorf("it has more than %d chapters: split it into several files", maxChapters)
-		case w.b.Len() > MaxText:
-			return nil, errTooLong
 		}
 		if err := b.chapter(w, name); err != nil {
 			if z.left < 0 {

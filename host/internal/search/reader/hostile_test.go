@@ -47,6 +47,14 @@ func TestReadBombs(t *testing.T) {
 		fmt.Fprintf(&open, "<b a%d>", i)
 	}
 	cycle := `<package><metadata/><manifest><item id="a" href="a.xhtml"/></manifest><spine>` + strings.Repeat(`<itemref idref="a"/>`, 3000) + `</spine></package>`
+	items, refs := "", ""
+	for i := range 3000 {
+		items += fmt.Sprintf(`<item id="%d" href="%d.xhtml"/>`, i, i)
+		refs += fmt.Sprintf(`<itemref idref="%d"/>`, i)
+	}
+	chapters := `<package><metadata/><manifest>` + items + `</manifest><spine>` + refs + `</spine></package>`
+	long, cell := strings.Repeat("y", 1<<20), "<w:tc><w:tcPr><w:gridSpan w:val=\"50\"/></w:tcPr></w:tc>"
+	links := `<Relationships><Relationship Id="a" TargetMode="External" Target="https://example.org/` + long + `"/></Relationships>`
 	entities := `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "` + strings.Repeat("x", 1000) + `">]><w:document><w:body><w:p><w:r><w:t>` + strings.Repeat("&a;", 10_000) + `</w:t></w:r></w:p></w:body></w:document>`
 	for _, tt := range []struct{ name, data, refused, has string }{
 		{"tags.html", strings.Repeat("<div>", 400_000) + "x", "more than 300000 tags", ""},
@@ -61,15 +69,34 @@ func TestReadBombs(t *testing.T) {
 		{"rules.rst", strings.Repeat("a\n=====\nb\n-----\n", 50_000), "", "## b"},
 		{"fences.adoc", strings.Repeat("----\n= x\n", 100_000), "", "```"},
 		{"entities.docx", string(zipOf(t, "word/document.xml", entities)), "", ""},
-		{"cycle.epub", bookOf(t, cycle, "a.xhtml", "<p>"+strings.Repeat("words ", 10_000)+"</p>"), "split it into several files", ""},
+		{"cycle.epub", bookOf(t, cycle, "a.xhtml", "<p>"+strings.Repeat("words ", 5000)+"</p>"), "", "words"},
 		{"outside.epub", bookOf(t, `<package><manifest><item id="a" href="../../etc/passwd"/></manifest><spine><itemref idref="a"/></spine></package>`), "open ../../etc/passwd in it", ""},
 		{"chapter.epub", bookOf(t, `<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`, "a.xhtml", strings.Repeat("<i>", 400_000)), "a.xhtml in it: it has more than 300000 tags", ""},
-		{"pages.epub", bookOf(t, cycle, "a.xhtml", "<p>x</p>"), "more than 2000 chapters: split it", ""},
+		{"pages.epub", bookOf(t, chapters, "0.xhtml", "<p>x</p>"), "more than 2000 chapters: split it", ""},
 		{"shared.xlsx", sharing(t, 1<<20, 12_000, 1), "a cell has more than 262144 bytes", ""},
 		{"shared-in-rows.xlsx", sharing(t, 200<<10, 1000, 1), "more than 16777216 bytes: split it", ""},
 		{"shared-in-one-row.xlsx", sharing(t, 200<<10, 1, 12_000), "more than 2000000 cells, or 500 columns", ""},
 		{"forwarded.eml", strings.Repeat("Content-Type: message/rfc822\r\n\r\n", 100_000) + "x", "more than 8 within each other", ""},
 		{"long.mbox", strings.Repeat("From a\n\nx\n\n", 1500) + "From a\n\nlast\n", "", "last"},
+		// Little that stands for much, over and over.
+		{"names.rst", ".. |x| replace:: " + long + "\n" + strings.Repeat("|x|", 1<<20), "", "yyy"},
+		{"names.adoc", ":x: " + long + "\n\n" + strings.Repeat("{x}\n", 1<<20), "", "yyy"},
+		{"names.csv", long + "\n" + strings.Repeat("a\n", 700_000), "more than 16777216 bytes: split it", ""},
+		{"merged.docx", string(zipOf(t, "word/document.xml", "<w:tbl><w:tr><w:tc><w:p><w:t>"+long+"</w:t></w:p></w:tc></w:tr>"+strings.Repeat("<w:tr><w:tc><w:vMerge/></w:tc></w:tr>", 200_000)+"</w:tbl>")), "more than 16777216 bytes: split it", ""},
+		{"spans.docx", string(zipOf(t, "word/document.xml", "<w:tbl><w:tr>"+strings.Repeat(cell, 200_000)+"</w:tr></w:tbl>")), "more than 2000000 cells", ""},
+		{"spans.html", "<table><tr><th>x<tr>" + strings.Repeat("<td rowspan=50>", 100_000) + strings.Repeat("<tr><td>x", 60), "more than 2000000 cells", ""},
+		{"link.docx", string(zipOf(t, "word/document.xml", "<w:p>"+strings.Repeat(`<w:hyperlink r:id="a"><w:t>x</w:t></w:hyperlink>`, 200_000)+"</w:p>", "word/_rels/document.xml.rels", links)), "more than 16777216 bytes: split it", ""},
+		{"wide.md", strings.Repeat("|a", 1000) + "|\n" + strings.Repeat("|-", 1000) + "|\n" + strings.Repeat("|a\n", 1<<20), "", "|a"},
+		{"rows.md", "|a|b|\n|---|---|\n" + strings.Repeat("|a|b|\n", 700_000), "", "|a|b|"},
+		{"items.md", strings.Repeat("- a\n", 2_000_000), "", "- a"},
+		// Many of what costs something each, and marks whose end is looked for in vain.
+		{"empty.mbox", strings.Repeat("From a\n\n", 2_000_000), "no text in it", ""},
+		{"many.mbox", strings.Repeat("From a\nSubject: a\n\n", 300_000), "more than 200000 messages and parts", ""},
+		{"paragraphs.rtf", `{\rtf1 ` + strings.Repeat(`a\par `, 1<<20), "", "a"},
+		{"roles.rst", strings.Repeat(":a:`b`", 1<<20), "", "b"},
+		{"marks.adoc", strings.Repeat("{", 4<<20), "", "{"},
+		{"marks.vtt", strings.Repeat("<", 4<<20), "", "<"},
+		{"terms.html", "<h1>x</h1><dl>" + strings.Repeat("<dt id=a>xy", 100_000), "", "xy"},
 		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,9 +26,6 @@ func readHTML(_ context.Context, r *Reader, data []byte) (*Page, error) {
 	p := &Page{Encoding: encoding}
 	h := htmlWriter{w: &writer{}}
 	h.readPage(doc, p, r.Site)
-	if h.w.b.Len() > MaxText {
-		return nil, errTooLong
-	}
 	h.w.finish(p)
 	return p, nil
 }

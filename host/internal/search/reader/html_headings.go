@@ -51,6 +51,7 @@ func (h *htmlWriter) addHeading(level int, text, anchor string) {
 const (
 	deepest = 6   // level of headings
 	maxTerm = 200 // bytes of a term that is a heading
+	maxSame = 10  // terms in one
 )
 
 // writeTerms writes a list of terms and what they mean. Terms that a link can lead to are headings: options
@@ -83,10 +84,9 @@ func (h *htmlWriter) writeTerm(n *html.Node) bool {
 	var same []*html.Node
 	for next := nextElement(n); next != nil && next.DataAtom == atom.Dt; next = nextElement(next) {
 		same = append(same, next)
-		text += ", " + headingText(next)
-	}
-	if len(text) > maxTerm {
-		return false
+		if text += ", " + headingText(next); len(text) > maxTerm || len(same) > maxSame {
+			return false
+		}
 	}
 	if h.written == nil {
 		h.written = map[*html.Node]bool{}

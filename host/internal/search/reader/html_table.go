@@ -144,6 +144,9 @@ func (t *tableGrid) row(h *htmlWriter, n *html.Node) {
 		}
 	}
 	fill()
+	for _, cell := range row {
+		h.w.takeCells(1, cell)
+	}
 	t.rows = append(t.rows, row)
 	if onlyHeads && !t.body && len(row) > 0 {
 		t.heads = before + 1

@@ -11,10 +11,10 @@ import (
 // An htmlWriter writes elements of HTML.
 type htmlWriter struct {
 	w     *writer
-	line  strings.Builder // the paragraph under way
-	lists []int           // numbers of the next items of the lists under way; 0: without numbers
-	mark  string          // of the item that begins
-	skip  *html.Node      // what was written before
+	line  textBuilder // the paragraph under way
+	lists []int       // numbers of the next items of the lists under way; 0: without numbers
+	mark  string      // of the item that begins
+	skip  *html.Node  // what was written before
 
 	page    string // the page's title
 	heading string // the last heading, and its level
@@ -177,12 +177,11 @@ func (h *htmlWriter) space() {
 
 // rawText is all text in a node, and in the comments there.
 func rawText(n *html.Node) string {
-	if n.Type == html.TextNode || n.Type == html.CommentNode {
-		return n.Data
-	}
 	var b strings.Builder
-	for k := n.FirstChild; k != nil; k = k.NextSibling {
-		b.WriteString(rawText(k) + " ")
+	for k := range n.Descendants() {
+		if k.Type == html.TextNode || k.Type == html.CommentNode {
+			b.WriteString(k.Data + " ")
+		}
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -21,6 +22,7 @@ import (
 const (
 	maxMailParts = 1000
 	maxMailDepth = 8
+	maxMboxParts = 200_000 // messages of a mailbox, and their parts
 )
 
 // mailFields are the fields of a message that are text.
@@ -40,17 +42,19 @@ func readMail(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 
 // readMbox reads a mailbox: a section a message.
 func readMbox(ctx context.Context, r *Reader, data []byte) (*Page, error) {
-	p, m := &Page{}, mailReader{ctx: ctx, r: r, w: &writer{}}
-	for n, one := range bytes.Split(append([]byte("\n"), bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))...), []byte("\nFrom ")) {
+	p, m, all := &Page{}, mailReader{ctx: ctx, r: r, w: &writer{}}, 0
+	first := true
+	for one := range bytes.SplitSeq(append([]byte("\n"), bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))...), []byte("\nFrom ")) {
 		_, message, ok := bytes.Cut(one, []byte("\n"))
-		if !ok || n == 0 {
+		if first || !ok || len(bytes.TrimSpace(message)) == 0 {
+			first = false
 			continue
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if m.w.b.Len() > MaxText {
-			return nil, errTooLong
+		if all += 1 + m.parts; all > maxMboxParts {
+			return nil, fmt.Errorf("it has more than %d messages and parts of them: split it into several files", maxMboxParts)
 		}
 		m.parts = 0
 		if _, err := m.message(message, 1, 0); err != nil {
@@ -65,6 +69,7 @@ type mailReader struct {
 	ctx   context.Context
 	r     *Reader
 	w     *writer
+	in    *bufio.Reader // of messages, one after the other; they are read whole before another is
 	parts int
 }
 
@@ -86,7 +91,11 @@ func decodeField(value string) string {
 // message writes a message, which depth others are around; level is that of the heading which its
 // subject is, 0: it is none.
 func (m *mailReader) message(data []byte, level, depth int) (subject string, err error) {
-	msg, err := mail.ReadMessage(bytes.NewReader(data))
+	if m.in == nil {
+		m.in = bufio.NewReader(nil)
+	}
+	m.in.Reset(bytes.NewReader(data))
+	msg, err := mail.ReadMessage(m.in)
 	if err != nil {
 		return "", fmt.Errorf("read the message: %w", err)
 	}

@@ -48,6 +48,9 @@ const (
 	// maxEffort bounds the characters of a paragraph times those of them that may begin something, for which
 	// the parser may look through all of it, and maxEffortInAll the sum.
 	maxEffort, maxEffortInAll = 64 << 20, 1 << 30
+	// maxParts bounds the lines, cells of tables, and characters that may begin something: the parser keeps some
+	// 400 bytes for each. A row has all cells of its table, whether it is written in full or not.
+	maxParts = 1_000_000
 )
 
 // writeMarkdown writes the text of Markdown, whose first line is this one of the file; 0: not known.
@@ -69,7 +72,7 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 
 // isParsable reports whether a parser of Markdown goes through a text in time and in depth.
 func isParsable(source string) bool {
-	size, begins, effort := 0, 0, 0
+	size, begins, effort, parts, columns := 0, 0, 0, 0, 0
 	for line := range strings.Lines(source) {
 		marks, rest := countMarks(line)
 		if marks > maxMarks {
@@ -79,14 +82,24 @@ func isParsable(source string) bool {
 			effort += size * begins
 			size, begins = 0, 0
 		}
+		switch {
+		case rest == "":
+			columns = 0
+		case strings.Trim(rest, "|:- \t") == "": // what is between the head and the rows of a table
+			columns = strings.Count(rest, "|")
+		}
+		if rest != "" {
+			parts += 1 + marks + columns
+		}
 		size += len(line)
 		for i := range len(line) {
 			switch line[i] {
 			case '[', '<', '`', '*', '_', '~', '!', '&':
 				begins++
+				parts++
 			}
 		}
-		if size*begins > maxEffort || effort > maxEffortInAll {
+		if size*begins > maxEffort || effort > maxEffortInAll || parts > maxParts {
 			return false
 		}
 	}
@@ -158,6 +171,7 @@ type markdownReader struct {
 	mdx    bool
 	lists  []int // numbers of the next items of the lists under way; 0: without numbers
 	mark   string
+	inText bytes.Buffer    // what inline puts together
 	listed int             // where the list under way begins
 	items  int             // of it
 	linked int             // items that are a link

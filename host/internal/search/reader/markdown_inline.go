@@ -12,7 +12,8 @@ import (
 
 // inline is the text within a block.
 func (m *markdownReader) inline(root ast.Node) string {
-	var b strings.Builder
+	b := &m.inText
+	b.Reset()
 	var links []int // where the texts of links under way begin
 	for n, entering := root.FirstChild(), true; n != nil; {
 		down := false
@@ -23,7 +24,7 @@ func (m *markdownReader) inline(root ast.Node) string {
 			b.Write(t.Value)
 		case *ast.CodeSpan:
 			if entering {
-				m.codeSpan(&b, t)
+				m.codeSpan(b, t)
 			}
 		case *ast.AutoLink:
 			if entering {
@@ -45,7 +46,7 @@ func (m *markdownReader) inline(root ast.Node) string {
 			} else {
 				at := links[len(links)-1]
 				links = links[:len(links)-1]
-				m.closeLink(&b, at, string(t.Destination))
+				m.closeLink(b, at, string(t.Destination))
 				m.w.leaveOut("titles of links", string(t.Title))
 			}
 		case *ast.Image:
@@ -73,19 +74,17 @@ func (m *markdownReader) inline(root ast.Node) string {
 }
 
 // closeLink ends a link whose text begins at at.
-func (m *markdownReader) closeLink(b *strings.Builder, at int, target string) {
+func (m *markdownReader) closeLink(b *bytes.Buffer, at int, target string) {
 	if !isAddress(target) {
 		m.w.leaveOut("targets of links within the files", target)
 		return
 	}
-	text := b.String()
-	link := linkText(text[at:], target)
-	if link == strings.TrimSpace(text[at:]) {
+	text := string(b.Bytes()[at:])
+	link := linkText(text, target)
+	if link == strings.TrimSpace(text) {
 		m.w.leaveOut("targets of links that their text says", target)
 	} else {
-		rest := strings.Clone(text[:at])
-		b.Reset()
-		b.WriteString(rest)
+		b.Truncate(at)
 		b.WriteString(link)
 	}
 }
@@ -103,7 +102,7 @@ func (m *markdownReader) plain(t *ast.Text) []byte {
 }
 
 // codeSpan writes code within a line, byte for byte.
-func (m *markdownReader) codeSpan(b *strings.Builder, n *ast.CodeSpan) {
+func (m *markdownReader) codeSpan(b *bytes.Buffer, n *ast.CodeSpan) {
 	var code strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {

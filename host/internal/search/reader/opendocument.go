@@ -57,8 +57,8 @@ func readODF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 
 type odfReader struct {
 	w       *writer
-	texts   []*strings.Builder // paragraphs within each other
-	level   int                // of the heading under way
+	texts   []*textBuilder // paragraphs within each other
+	level   int            // of the heading under way
 	lists   int
 	tables  []*docxTable
 	skipped int
@@ -82,7 +82,7 @@ func (o *odfReader) start(t xml.StartElement) error {
 		if len(o.texts) == maxNested {
 			return fmt.Errorf("paragraphs stand more than %d deep in content.xml", maxNested)
 		}
-		o.texts = append(o.texts, &strings.Builder{})
+		o.texts = append(o.texts, &textBuilder{})
 		o.level = 0
 		if t.Name.Local == "h" {
 			o.level, _ = strconv.Atoi(attributeOf(t, "outline-level"))
@@ -144,7 +144,7 @@ func (o *odfReader) end(name string) {
 		o.lists = max(o.lists-1, 0)
 	case "table-cell", "covered-table-cell":
 		if n := len(o.tables); n > 0 {
-			o.tables[n-1].endCell()
+			o.tables[n-1].endCell(o.w)
 		}
 	case "table":
 		n := len(o.tables)

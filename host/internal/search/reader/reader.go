@@ -171,7 +171,10 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte) (p *Page, e
 	defer func() {
 		// The parsers are libraries, and the file a stranger's: one that brings a fault of theirs to light
 		// is a file that cannot be read.
-		if v := recover(); v != nil {
+		v := recover()
+		if refused, ok := v.(refusal); ok {
+			p, err = nil, refused.error
+		} else if v != nil {
 			p, err = nil, fmt.Errorf("the file could not be read as %s: %v", f.kind, v)
 		}
 	}()

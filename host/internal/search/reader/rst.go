@@ -16,7 +16,7 @@ func readRST(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	p := &Page{Encoding: encoding}
 	r := rstReader{w: &writer{}, lines: strings.Split(strings.ReplaceAll(text, "\t", "        "), "\n"), replaced: map[string]string{}}
 	for _, line := range r.lines {
-		if name, text, ok := rstReplacement(line); ok {
+		if name, text, ok := rstReplacement(line); ok && len(text) <= maxReplaced {
 			r.replaced[name] = text
 		}
 	}
@@ -34,6 +34,9 @@ type rstReader struct {
 	kinds    []string          // of lines below headings, in the order of their levels
 	replaced map[string]string // what is written for |name|
 }
+
+// maxReplaced bounds the text that a name stands for, in bytes. A longer one stays where it is defined.
+const maxReplaced = 1000
 
 // rstReplacement reads ".. |name| replace:: text".
 func rstReplacement(line string) (name, text string, ok bool) {
@@ -134,7 +137,7 @@ func (r *rstReader) explicit(line, text string) {
 		switch {
 		case name == "include" || name == "literalinclude":
 			r.put(line[:indent] + "(includes " + argument + ")")
-		case name == "replace":
+		case name == "replace" && len(argument) <= maxReplaced:
 			r.w.leaveOut("definitions of replacements", text)
 		case rstUnsaid[name]:
 			r.w.leaveOut("arguments of directives", argument)
@@ -185,13 +188,17 @@ var rstLiteral = map[string]bool{"code": true, "literal": true, "samp": true, "m
 
 // inline is a line without the marks of roles and links, which keep their addresses.
 func (r *rstReader) inline(line string) string {
-	var b strings.Builder
+	var b textBuilder
 	for line != "" {
 		at := strings.IndexAny(line, "`|\\")
 		if at < 0 || at+1 == len(line) {
 			break
 		}
-		b.WriteString(line[:at])
+		role, before := "", line[:at]
+		if line[at] == '`' && !strings.HasPrefix(line[at:], "``") && strings.Contains(line[at+1:], "`") {
+			role, before = roleBefore(before)
+		}
+		b.WriteString(before)
 		mark := line[at : at+1]
 		line = line[at:]
 		switch {
@@ -226,12 +233,7 @@ func (r *rstReader) inline(line string) string {
 		if !ok {
 			break
 		}
-		role, before := roleBefore(b.String())
-		if role != "" {
-			b.Reset()
-			b.WriteString(before)
-			r.w.leaveOut("names of roles", role)
-		}
+		r.w.leaveOut("names of roles", role)
 		isLink := strings.HasPrefix(rest, "_")
 		line = strings.TrimLeft(rest, "_")
 		if open := strings.LastIndex(text, " <"); open >= 0 && strings.HasSuffix(text, ">") && (isLink || role != "" && !rstLiteral[role]) {

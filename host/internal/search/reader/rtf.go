@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 )
 
@@ -46,16 +47,18 @@ func readRTF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 }
 
 type rtfReader struct {
-	source string
-	at     int
-	state  rtfState
-	groups []rtfState
-	page   string // the encoding of bytes
-	bytes  []byte // of that, under way
-	skip   int    // characters to come that stand in for one that was written
-	high   rune   // the first half of a character of two
-	out    strings.Builder
-	left   map[string]*strings.Builder
+	source  string
+	at      int
+	state   rtfState
+	groups  []rtfState
+	page    string            // the encoding of bytes
+	bytes   []byte            // of that, under way
+	skip    int               // characters to come that stand in for one that was written
+	high    rune              // the first half of a character of two
+	decoder *encoding.Decoder // of page; nil: there is none, or it is not known yet
+	decodes string            // the page that decoder is of
+	out     textBuilder
+	left    map[string]*strings.Builder
 }
 
 func (r *rtfReader) read() error {
@@ -103,8 +106,14 @@ func (r *rtfReader) flush() {
 		return
 	}
 	text := string(r.bytes)
-	if e, err := htmlindex.Get(r.page); err == nil {
-		if b, err := e.NewDecoder().Bytes(r.bytes); err == nil {
+	if r.decodes != r.page {
+		r.decodes, r.decoder = r.page, nil
+		if e, err := htmlindex.Get(r.page); err == nil {
+			r.decoder = e.NewDecoder()
+		}
+	}
+	if r.decoder != nil {
+		if b, err := r.decoder.Bytes(r.bytes); err == nil {
 			text = string(b)
 		}
 	}

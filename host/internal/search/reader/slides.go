@@ -68,7 +68,7 @@ type slideReader struct {
 	number int
 	notes  bool
 
-	title, text strings.Builder
+	title, text textBuilder
 	holder      string // what a shape holds: a title, the body, a number
 	level       int
 	inText      bool
@@ -105,7 +105,7 @@ func (s *slideReader) read(z *packed, part string) error {
 			s.end(t.Name.Local)
 		case xml.CharData:
 			if s.inText {
-				s.text.Write(t)
+				s.text.WriteString(string(t))
 			}
 		}
 	}

@@ -261,3 +261,22 @@ func TestRealFiles(t *testing.T) {
 	}
 	t.Logf("%d files, %d words, %d in no passage without a rule, in %d files; left out %v", files, all, sum, len(missing), left)
 }
+
+// TestLeftOutIsBounded wants few rules to be told where a file makes up many.
+func TestLeftOutIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&b, "--B\nContent-Disposition: attachment; filename=f%d.bin\n\nx\n", i)
+	}
+	page, err := (&reader.Reader{}).Read(t.Context(), "a.eml", []byte("Subject: s\nContent-Type: multipart/mixed; boundary=B\n\n"+b.String()+"--B--\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := 0
+	for _, l := range page.LeftOut {
+		words += l.Words
+	}
+	if len(page.LeftOut) > 101 || words != 900 {
+		t.Errorf("%d rules for %d words, want at most 101 for 900: %v", len(page.LeftOut), words, page.LeftOut)
+	}
+}

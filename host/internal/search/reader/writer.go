@@ -13,11 +13,39 @@ import (
 // the same to package passage as to whoever wrote the file. A line of text is never taken for a heading, nor
 // for a fence.
 type writer struct {
-	b      strings.Builder
-	inList bool
-	marks  []Mark
-	lists  []listing
-	left   map[string]int
+	b              textBuilder
+	inList         bool
+	marks          []Mark
+	lists          []listing
+	left           map[string]int
+	cells, inCells int // of tables that may repeat them, and the bytes in them
+}
+
+// A textBuilder puts text together, up to MaxText bytes of it. What would be longer is refused at once: a few
+// bytes of a file may stand for a long text, over and over.
+type textBuilder struct{ strings.Builder }
+
+// A refusal is panicked with to end the reading of a file, whose error it is.
+type refusal struct{ error }
+
+func (b *textBuilder) WriteString(s string) {
+	if b.Len()+len(s) > MaxText {
+		panic(refusal{errTooLong})
+	}
+	b.Builder.WriteString(s)
+}
+
+// takeCells counts cells of tables with the text that each has, and refuses too many and too much: one may stand
+// for many, and they share their text until it is written.
+func (w *writer) takeCells(n int, text string) {
+	w.cells += n
+	w.inCells += n * len(text)
+	switch {
+	case w.cells > maxCells:
+		panic(refusal{errTooManyCells})
+	case w.inCells > MaxText:
+		panic(refusal{errTooLong})
+	}
 }
 
 // finish gives a page what was written.
@@ -46,9 +74,15 @@ func (w *writer) leaveOut(rule, text string) {
 	}
 }
 
+// maxRules bounds the rules that are told: some name what of the file they leave out.
+const maxRules = 100
+
 func (w *writer) noteLeft(rule string, words int) {
 	if w.left == nil {
 		w.left = map[string]int{}
+	}
+	if _, known := w.left[rule]; !known && len(w.left) >= maxRules {
+		rule = "what is left out by other rules"
 	}
 	if w.left[rule] += words; w.left[rule] <= 0 {
 		delete(w.left, rule)
@@ -252,6 +286,19 @@ func plainLine(line string) string {
 		return `\` + bare
 	}
 	return line
+}
+
+// maxSpanned bounds the bytes in which the end of a mark within a line is looked for, so that a line of marks
+// without an end is not gone through for each of them.
+const maxSpanned = 2000
+
+// cutNear is [strings.Cut] where the end is near.
+func cutNear(text, end string) (before, after string, ok bool) {
+	i := strings.Index(text[:min(len(text), maxSpanned)], end)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(end):], true
 }
 
 // isAddress reports whether a link leads somewhere by itself, so that an answer can show it.
