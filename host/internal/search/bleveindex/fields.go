@@ -256,6 +256,7 @@ func WholeField(term string) uint16 {
 var (
 	keySchema = []byte("schema")
 	keyNext   = []byte("next")
+	keyUnited = []byte("united") // written behind a merge, see [Folder.Unite]
 )
 
 func encodeNext(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

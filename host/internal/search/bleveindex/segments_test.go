@@ -95,3 +95,50 @@ func TestUnite(t *testing.T) {
 		}
 	}
 }
+
+// TestUniteBeside unites segments while a writer goes on, and wants all that it wrote.
+func TestUniteBeside(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(dir, &Schema{Analyzer: text.AnalyzerVersion, Layout: LayoutVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(from, n int, next uint32) {
+		w := f.Writer([]string{"n"}, NewLimits(1, 64<<20))
+		for i := from; i < from+n; i++ {
+			if err := w.Put(storage.Document{ID: fmt.Sprint(i), Seq: uint64(i + 1), Body: fmt.Appendf(nil, `{"n":"w%d"}`, i%100)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Finish(next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(0, 6*BatchDocs, 1)
+	united := make(chan error, 1)
+	go func() { united <- f.Unite(t.Context()) }()
+	documents, next := 6*BatchDocs, uint32(1)
+	for merged := false; !merged; {
+		select {
+		case err := <-united:
+			if err != nil {
+				t.Fatal(err)
+			}
+			merged = true
+		default:
+		}
+		next++
+		write(documents, 10, next)
+		documents += 10
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Open(filepath.Join(dir, f.Name())); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Remove() }()
+	if got, err := f.idx.DocCount(); err != nil || got != uint64(documents) || f.Next.Load() != next {
+		t.Errorf("%d documents, next %d, %v; want %d, %d", got, f.Next.Load(), err, documents, next)
+	}
+}

@@ -12,12 +12,11 @@ import (
 // Unite makes one segment of all that f has, once half of its documents were written
 // since it last did: each search looks into every segment, at much the same price. So
 // a document that is written pays for two that are merged, at the most, which costs a
-// sixth of what it costs to write it. Call it behind [Writer.Finish], when nothing else
-// writes to f. Where ctx ends meanwhile, or the time for it is up, segments stay as they
-// were.
+// sixth of what it costs to write it. Writers may go on meanwhile. Where ctx ends, or
+// the time for it is up, segments stay as they were.
 func (f *Folder) Unite(ctx context.Context) error {
 	written := f.written.Load()
-	if written < leastUnited {
+	if !f.Due() {
 		return nil
 	}
 	idx, letGo, err := f.hold()
@@ -33,7 +32,7 @@ func (f *Folder) Unite(ctx context.Context) error {
 		return nil
 	}
 	// Also where it comes to nothing: it would at the next write, too.
-	f.written.Store(0)
+	f.written.Add(-written)
 	inside, err := idx.Advanced()
 	if err != nil {
 		return fmt.Errorf("merge segments: %w", err)
@@ -49,11 +48,14 @@ func (f *Folder) Unite(ctx context.Context) error {
 	}
 	// bleve deletes the files that were merged behind a write, of which this is one: when
 	// it did so for the merge, what merged may not have let go of them.
-	if err := idx.SetInternal(keyNext, encodeNext(f.Next.Load())); err != nil {
+	if err := idx.SetInternal(keyUnited, nil); err != nil {
 		return fmt.Errorf("delete merged segments: %w", err)
 	}
 	return nil
 }
+
+// Due reports whether enough documents were written for [Folder.Unite] to look at f.
+func (f *Folder) Due() bool { return f.written.Load() >= leastUnited }
 
 const (
 	// leastUnited is from how many written documents on segments are united: of fewer,

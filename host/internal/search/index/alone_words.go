@@ -79,7 +79,7 @@ func (w *ownWords) put(m *Meta, ids []string) error {
 	return to.Finish(m.Next)
 }
 
-func (w *ownWords) Finish(ctx context.Context) error { return w.folder.Unite(ctx) }
+func (w *ownWords) Finish(ctx context.Context) error { return w.ix.uniteBehind(ctx, w.folder) }
 
 func (w *ownWords) Drop() error {
 	if !w.empty {

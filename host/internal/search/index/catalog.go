@@ -73,8 +73,9 @@ type Catalog struct {
 	keeper   keeper
 	follower *follower // the keeper on a node of a cluster, which alone calls what uses it
 
+	merging chan struct{} // has one token while segments of an index are merged behind its writes
 	repairs sync.WaitGroup
-	ctx     context.Context // of repairs
+	ctx     context.Context // of repairs and merges
 	stop    context.CancelFunc
 }
 
@@ -87,7 +88,7 @@ func Open(o Options) (*Catalog, error) {
 	}
 	c := &Catalog{
 		Options: o, Columns: bleveindex.NewColumnCache(bleveindex.ColumnBytes), Vectors: vector.NewMemory(o.DB, o.VectorMemory),
-		Limits: bleveindex.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{},
+		Limits: bleveindex.NewLimits(o.IndexingThreads, o.IndexingMemory), indexes: map[string]*Index{}, merging: make(chan struct{}, 1),
 	}
 	c.opened = bleveindex.NewOpened(c.OpenFolders, c.Columns)
 	c.ctx, c.stop = context.WithCancel(context.Background())

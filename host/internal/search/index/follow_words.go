@@ -121,7 +121,7 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, now storage.Moment
 	})
 	if err == nil && (at > ix.at || st.Folder.Next.Load() != st.Meta.Next) {
 		if err = w.Finish(st.Meta.Next); err == nil {
-			err = st.Folder.Unite(ctx)
+			err = ix.uniteBehind(ctx, st.Folder)
 		}
 	}
 	if err != nil || at == ix.at {

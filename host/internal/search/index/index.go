@@ -40,6 +40,9 @@ type Index struct {
 
 	mu      sync.Mutex
 	repair  chan struct{} // closed when the repair under way ends; nil without one
+	uniting chan struct{} // closed when the merge of segments that is due ends; nil without one
+	merging bool          // it has begun
+	beside  int           // batches written since
 	derived derived
 }
 

@@ -41,7 +41,7 @@ type Words interface {
 	// Put brings the words of some documents in step with the database, and returns the
 	// record to go on with.
 	Put(ctx context.Context, m *Meta, ids []string) (*Meta, error)
-	// Finish ends the batch, and Drop one that failed.
+	// Finish ends the batch, and Drop one that failed. Segments may be merged behind it.
 	Finish(ctx context.Context) error
 	Drop() error
 }
