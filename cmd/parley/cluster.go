@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/cmd/parley/internal/cli"
@@ -145,6 +148,22 @@ type clusterStatus struct {
 	Trouble string        `json:"trouble,omitempty"`
 	Halted  string        `json:"halted,omitempty"`
 	Plugins string        `json:"plugins,omitempty"`
+	NATS    *clusterNATS  `json:"nats"`
+}
+
+type clusterNATS struct {
+	Server   string `json:"server"`
+	Quorum   bool   `json:"quorum"`
+	Replicas int    `json:"replicas"`
+	Servers  []struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+	} `json:"servers"`
+	LogBytes    uint64  `json:"logBytes"`
+	LogMessages uint64  `json:"logMessages"`
+	SnapshotSeq uint64  `json:"snapshotSeq"`
+	SnapshotAt  *string `json:"snapshotAt"`
+	BackupAt    *string `json:"backupAt"`
 }
 
 type clusterNode struct {
@@ -203,5 +222,22 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	if s.Plugins != "" {
 		fmt.Fprintf(w, "It does not run the cluster's plugins: %s.\n", s.Plugins)
 	}
+	if n := s.NATS; n != nil {
+		printNATS(w, n)
+	}
 	return w.Flush()
+}
+
+func printNATS(w io.Writer, n *clusterNATS) {
+	if !n.Quorum {
+		fmt.Fprintln(w, "The log has no leader: most of the servers of NATS that keep it are away, or out of reach.")
+		return
+	}
+	var servers []string
+	for _, s := range n.Servers {
+		servers = append(servers, s.Name+" "+s.State)
+	}
+	never := "never"
+	fmt.Fprintf(w, "NATS: %d servers have to keep the log, %s; %s in %d messages.\n", n.Replicas, strings.Join(servers, ", "), humanize.IBytes(n.LogBytes), n.LogMessages)
+	fmt.Fprintf(w, "Last snapshot: %s, of message %d. Last backup: %s.\n", *cmp.Or(n.SnapshotAt, &never), n.SnapshotSeq, *cmp.Or(n.BackupAt, &never))
 }

@@ -166,7 +166,8 @@ func breakDisk(t *testing.T, pid int, dir string) {
 }
 
 // A service that was killed starts on a disk that was filled since: its ballast is given up
-// for that. It answers, deletes, and takes documents again once there is room.
+// for that. It answers, deletes, and takes documents again once there is room. A host that
+// runs deletes on a full disk, too.
 func TestStartDiskFull(t *testing.T) {
 	const mount = `mount -t tmpfs -o size=400m none "$0" && exec "$@"`
 	disk := t.TempDir()
@@ -255,5 +256,11 @@ func TestStartDiskFull(t *testing.T) {
 	c.wantTask(`{"id":1,"text":"room"}`, "POST", "/indexes/notes/documents", "succeeded")
 	if _, err := os.Stat(filepath.Join(filepath.Dir(fill), "d", "ballast")); err != nil {
 		t.Errorf("the ballast once there is room: %v", err)
+	}
+
+	full() // a host that runs gives it up for what deletes
+	c.wantTask("", "DELETE", "/indexes/notes", "succeeded")
+	if _, err := os.Stat(filepath.Join(filepath.Dir(fill), "d", "ballast")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the ballast after a deletion on a full disk: %v, want none", err)
 	}
 }

@@ -803,6 +803,71 @@ func TestClusterStranger(t *testing.T) {
 	w.level()
 }
 
+// TestClusterReplay has a stranger who saw all that the nodes told each other, claims of an
+// earlier leader too, send it again: nothing is changed, nobody halts, and the leader stays one
+// that the nodes chose.
+func TestClusterReplay(t *testing.T) {
+	t.Parallel()
+	w := openTown(t, 2, 1)
+	w.eventually(w.houses[0], "PATCH", "/experimental-features", `{"metrics":true}`)
+	nc, err := nats.Connect(w.nats.URLs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	seen, err := nc.SubscribeSync("parley.town.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(1)
+	w.eventually(w.houses[0], "POST", "/cluster/resign", "")
+	w.write(3)
+	w.houses[0].Finish(w.eventually(w.houses[0], "DELETE", "/indexes/a/documents/2", ""))
+	w.level()
+	said, _, err := seen.Pending()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := `{"limit":1000}`
+	before := w.houses[0].Must("POST", "/indexes/a/documents/fetch", list).Body
+	kinds := map[string]int{}
+	for range said {
+		m, err := seen.NextMsg(time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := nats.NewMsg(m.Subject)
+		again.Data = m.Data
+		if m.Subject == "parley.town.beat" { // of the log the stream wants no header
+			again.Header = m.Header
+		}
+		if err := nc.PublishMsg(again); err != nil {
+			t.Fatal(err)
+		}
+		kinds[m.Subject]++
+	}
+	if err := nc.Flush(); err != nil || kinds["parley.town.log"] < 5 || kinds["parley.town.beat"] < 5 {
+		t.Fatalf("sent again: %v, %v; want some of each", kinds, err)
+	}
+	w.write(5)
+	for _, id := range []string{"5", "6"} {
+		w.houses[0].Finish(w.eventually(w.houses[0], "DELETE", "/indexes/a/documents/"+id, ""))
+	}
+	w.level()
+	w.equal("POST", "/indexes/a/documents/fetch", list)
+	for i, h := range w.houses {
+		if got := h.Must("POST", "/indexes/a/documents/fetch", list).Body; got != before {
+			t.Errorf("house %d has %s, want %s", i, got, before)
+		}
+		if st := h.Must("GET", "/cluster", "").Body; strings.Contains(st, `"halted":`) {
+			t.Errorf("house %d says %s", i, st)
+		}
+		if m := h.Must("GET", "/metrics", "").Body; !regexp.MustCompile(`(?m)^parley_cluster_unverified_total [1-9]`).MatchString(m) {
+			t.Errorf("house %d has counted nothing that was sent again", i)
+		}
+	}
+}
+
 // TestClusterRestore makes a new cluster of what an old one keeps, by each kind of backup: all
 // that the old one had is there, nodes without data join it, and it takes writes.
 func TestClusterRestore(t *testing.T) {
@@ -871,6 +936,16 @@ func TestClusterRestore(t *testing.T) {
 			}
 		})
 	}
+	waittest.For(t, "the cluster knows of its snapshot and of its backup", func() bool {
+		var st struct {
+			NATS struct {
+				Quorum               bool
+				SnapshotAt, BackupAt *time.Time
+			}
+		}
+		err := json.Unmarshal([]byte(h.Must("GET", "/cluster", "").Body), &st)
+		return err == nil && st.NATS.Quorum && st.NATS.SnapshotAt != nil && st.NATS.BackupAt != nil
+	})
 }
 
 // TestClusterPurged: a stream that somebody purged of all messages goes on with the nodes that

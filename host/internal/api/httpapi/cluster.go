@@ -64,6 +64,37 @@ type ClusterStatus struct {
 	Empty                bool   // this node has nothing of the log yet
 	Appends              uint64 // of transactions, answered
 	AppendTime           time.Duration
+	NATS                 *ClusterNATS // nil: this node has not looked yet
+}
+
+// A ClusterNATS is how the servers of NATS keep the cluster's log, as a node saw it within a
+// minute.
+type ClusterNATS struct {
+	Server      string       `json:"server"`   // that the node is connected to; "": none
+	Quorum      bool         `json:"quorum"`   // the stream has a leader, which answers
+	Replicas    int          `json:"replicas"` // servers that have to keep the log
+	Servers     []NATSServer `json:"servers"`  // those that do; none where there is no quorum
+	LogBytes    uint64       `json:"logBytes"`
+	LogMessages uint64       `json:"logMessages"`
+	SnapshotSeq uint64       `json:"snapshotSeq"` // message of the newest snapshot; 0: there is none
+	SnapshotAt  *time.Time   `json:"snapshotAt"`
+	BackupAt    *time.Time   `json:"backupAt"` // of the last `parley cluster backup`
+}
+
+// A NATSServer is one of those that keep the log.
+type NATSServer struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // leader, current, behind or offline
+}
+
+// Current is how many servers keep all of the log.
+func (n *ClusterNATS) Current() (servers int) {
+	for _, s := range n.Servers {
+		if s.State == "leader" || s.State == "current" {
+			servers++
+		}
+	}
+	return servers
 }
 
 // A ClusterNode is a node of the cluster.
@@ -231,6 +262,7 @@ type clusterBody struct {
 	Trouble string            `json:"trouble,omitempty"`
 	Halted  string            `json:"halted,omitempty"`
 	Plugins string            `json:"plugins,omitempty"`
+	NATS    *ClusterNATS      `json:"nats"`
 }
 
 // getCluster answers GET /cluster.
@@ -242,7 +274,7 @@ func (s *Server) getCluster(r *call) error {
 	}
 	node := newClusterNode(&st.Node)
 	b.Enabled, b.Name, b.Log, b.Node, b.Words, b.Ahead, b.Stale, b.Halted, b.Plugins = true, st.Name, st.Log, &node, st.Words, st.Ahead, st.Stale, st.Halted, st.Plugins
-	b.Format, b.Trouble = st.Format, st.Trouble
+	b.Format, b.Trouble, b.NATS = st.Format, st.Trouble, st.NATS
 	if st.Leader != "" {
 		b.Leader = &st.Leader
 	}

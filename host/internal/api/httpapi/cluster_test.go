@@ -329,9 +329,11 @@ func TestClusterShown(t *testing.T) {
 	r := newRig(t, wish{cluster: &place{status: httpapi.ClusterStatus{
 		Name: "town", Log: "abc", Leader: "b", Words: 6, Ahead: 8, Format: 1, Trouble: "no answer", Halted: "why", Node: httpapi.ClusterNode{ID: "a", URL: "http://a", Version: "1", Role: "halted", Format: 1, Term: 2, Seq: 7},
 		Nodes: []httpapi.ClusterNode{{ID: "b", Role: "leader", Seen: time.Unix(1, 0)}},
+		NATS:  &httpapi.ClusterNATS{Server: "n1", Quorum: true, Replicas: 3, Servers: []httpapi.NATSServer{{Name: "n1", State: "leader"}}, LogBytes: 4, LogMessages: 2, SnapshotSeq: 5, SnapshotAt: new(time.Unix(1, 0).UTC())},
 	}}})
 	const want = `{"enabled":true,"name":"town","log":"abc","leader":"b","node":{"id":"a","url":"http://a","version":"1","role":"halted","format":1,"term":2,"seq":7},` +
-		`"nodes":[{"id":"b","url":"","version":"","role":"leader","format":0,"term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"format":1,"trouble":"no answer","halted":"why"}`
+		`"nodes":[{"id":"b","url":"","version":"","role":"leader","format":0,"term":0,"seq":0,"seenAt":"1970-01-01T00:00:01Z"}],"words":6,"ahead":8,"stale":false,"format":1,"trouble":"no answer","halted":"why",` +
+		`"nats":{"server":"n1","quorum":true,"replicas":3,"servers":[{"name":"n1","state":"leader"}],"logBytes":4,"logMessages":2,"snapshotSeq":5,"snapshotAt":"1970-01-01T00:00:01Z","backupAt":null}}`
 	if a := r.do("GET", "/cluster", ""); strings.TrimSpace(a.body) != want {
 		t.Errorf("GET /cluster = %s, want %s", a.body, want)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// ballast is a file that takes room so that a start can give it up: on a full disk
-	// nothing could be opened else, and so nothing deleted.
+	// ballast is a file that takes room so that it can be given up: on a full disk nothing
+	// could be opened else, and nothing deleted.
 	ballast      = "ballast"
 	ballastBytes = 48 << 20
 	// opening is how many bytes must be free for a database to be opened: what its log has is
@@ -30,16 +30,23 @@ func MakeRoom(dir string) (released bool, err error) {
 	if err != nil || left >= opening {
 		return false, nil // what is not known is found out by writing
 	}
-	if err = os.Remove(filepath.Join(dir, ballast)); err == nil {
-		released = true
-		if left, err = free(); err != nil || left >= opening {
-			return true, nil
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("give up the ballast of a full disk: %w", err)
+	if released, err = ReleaseBallast(dir); err != nil {
+		return false, err
+	}
+	if left, err = free(); released && (err != nil || left >= opening) {
+		return true, nil
 	}
 	return released, fmt.Errorf("the disk has only %s left, of which a start needs %s: make room, by moving dumps and snapshots for instance, and start again",
 		humanize.IBytes(left), humanize.IBytes(opening))
+}
+
+// ReleaseBallast gives up the ballast of dir, and reports whether there was one.
+func ReleaseBallast(dir string) (released bool, err error) {
+	err = os.Remove(filepath.Join(dir, ballast))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("give up the ballast of a full disk: %w", err)
+	}
+	return err == nil, nil
 }
 
 // KeepBallast makes sure that dir has its ballast, where the disk has spare bytes beside it.

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/parley-search/parley/host/internal/base/freeport"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/clustertest"
 )
@@ -220,6 +221,21 @@ func TestThreeNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// states waits until the log's leader sees so many servers in a state.
+	states := func(state string, want int) {
+		t.Helper()
+		waittest.For(t, fmt.Sprintf("%d servers are %s", want, state), func() bool {
+			s, err := first.State(ctx)
+			n := 0
+			for _, one := range s.Servers {
+				if one.State == state {
+					n++
+				}
+			}
+			return err == nil && n == want && s.Replicas == 3 && len(s.Servers) == 3 && s.Servers[0].State == "leader"
+		})
+	}
+	states("current", 2)
 	type member struct {
 		*cluster.Node
 		db  *database
@@ -317,6 +333,7 @@ func TestThreeNodes(t *testing.T) {
 			t.Fatal("no write is acknowledged any more")
 		}
 	}
+	states("offline", 1)
 	last, _ := leader()
 	seq := last.Status().Position.Seq
 	for _, n := range nodes {

@@ -17,21 +17,51 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster"
 )
 
-// A State is what a stream holds.
+// A State is what a stream holds, and who keeps it.
 type State struct {
 	First, Last uint64 // messages; First is Last+1 where there are none
 	Bytes       uint64
+	Servers     []Server // that keep it; its leader is the first
+	Replicas    int      // how many servers have to keep it
 }
 
-// State asks for the stream's.
+// A Server is one of NATS that keeps a stream, as the stream's leader sees it.
+type Server struct {
+	Name  string
+	State string // leader, current, behind or offline
+}
+
+// State asks the stream's leader: where there is none, most of the servers that keep it are
+// away.
 func (l *Log) State(ctx context.Context) (State, error) {
 	info, err := l.info(ctx)
 	if err != nil {
 		return State{}, err
 	}
 	s := info.State
-	return State{max(s.FirstSeq, 1), s.LastSeq, s.Bytes}, nil
+	out := State{First: max(s.FirstSeq, 1), Last: s.LastSeq, Bytes: s.Bytes, Replicas: info.Config.Replicas}
+	leader := l.conn.ConnectedServerName()
+	if c := info.Cluster; c != nil {
+		leader = cmp.Or(c.Leader, leader)
+	}
+	out.Servers = []Server{{leader, "leader"}}
+	if c := info.Cluster; c != nil {
+		for _, r := range c.Replicas {
+			state := "current"
+			switch {
+			case r.Offline:
+				state = "offline"
+			case !r.Current:
+				state = "behind"
+			}
+			out.Servers = append(out.Servers, Server{r.Name, state})
+		}
+	}
+	return out, nil
 }
+
+// Server is the name of the server that the node is connected to; "": none.
+func (l *Log) Server() string { return l.conn.ConnectedServerName() }
 
 // ID returns which log the stream holds, by the first message that a node wrote; 0: it has
 // no message.
@@ -121,17 +151,26 @@ func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Wr
 // Snapshots lists those of a log that a node made, the newest first; 0: of all logs, the one
 // that was made last first.
 func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err error) {
+	list, _, err = l.Kept(ctx, log)
+	return list, err
+}
+
+// Kept is [Log.Snapshots], with when the last of them was written to a file; zero: never.
+func (l *Log) Kept(ctx context.Context, log uint64) (list []Snapshot, backup time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
 	defer cancel()
 	s, err := l.openSnapshots(ctx)
 	if err != nil {
-		return nil, err
+		return nil, backup, err
 	}
 	objects, err := s.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil, fmt.Errorf("list snapshots: %w", err)
+		return nil, backup, fmt.Errorf("list snapshots: %w", err)
 	}
 	for _, o := range objects {
+		if o.Name == backupNote && l.wrote(l.snapshots(), o) {
+			backup = o.ModTime
+		}
 		of, at, _ := strings.Cut(o.Name, "-")
 		n, err1 := strconv.ParseUint(of, 16, 64)
 		seq, err2 := strconv.ParseUint(at, 10, 64)
@@ -145,7 +184,21 @@ func (l *Log) Snapshots(ctx context.Context, log uint64) (list []Snapshot, err e
 		}
 		return cmp.Compare(b.Seq, a.Seq)
 	})
-	return list, nil
+	return list, backup, nil
+}
+
+// backupNote is the object whose time is that of the last backup.
+const backupNote = "backup"
+
+// NoteBackup notes that a snapshot was written to a file now.
+func (l *Log) NoteBackup(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*l.o.Timeout)
+	defer cancel()
+	s, err := l.openSnapshots(ctx)
+	if err == nil {
+		err = l.put(ctx, s, l.snapshots(), backupNote, strings.NewReader(strconv.FormatInt(time.Now().Unix(), 10)))
+	}
+	return err
 }
 
 // OpenSnapshot reads one that is kept. The reader fails at its end where it is not

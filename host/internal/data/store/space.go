@@ -1,9 +1,13 @@
 package store
 
 import (
+	"errors"
+	"path/filepath"
+
 	"github.com/dustin/go-humanize"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/badgerdir"
 )
 
 // Badger and bleve write through mapped files: where the disk is full, the
@@ -28,6 +32,20 @@ func (s *Store) room(bytes uint64) error {
 	}
 	return apierr.Newf(apierr.NoSpaceLeft, "The disk of the data directory has only %s left, of which %s are kept free: nothing was changed. Make room and try again.",
 		humanize.IBytes(free), humanize.IBytes(bytes))
+}
+
+// smallRoom is room for any change. Where there is none it gives up the ballast: who deletes
+// on a full disk makes room, and needs some for that.
+func (s *Store) smallRoom() error {
+	err := s.room(smallReserve)
+	if err == nil || s.lock == nil {
+		return err
+	}
+	released, failed := badgerdir.ReleaseBallast(filepath.Dir(s.lock.Name()))
+	if !released {
+		return errors.Join(err, failed)
+	}
+	return s.room(smallReserve)
 }
 
 // HasRoom returns the error of documents that the disk has no room for.

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -70,4 +74,21 @@ func TestNoSpace(t *testing.T) {
 	free = 1 << 40
 	must(t, add(1))
 	must(t, write())
+
+	// The ballast is given up for what deletes, and not brought back while there is little room.
+	dir := t.TempDir()
+	s2, err := Open(dir)
+	must(t, err)
+	defer func() { must(t, s2.Close()) }()
+	ballast := filepath.Join(dir, "ballast")
+	s2.free = func() (uint64, error) {
+		if _, err := os.Stat(ballast); err == nil {
+			return 1 << 20, nil
+		}
+		return 49 << 20, nil
+	}
+	must(t, s2.AppendTask(t.Context(), deletion, nil))
+	if _, err := os.Stat(ballast); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the ballast after a deletion on a full disk: %v, want none", err)
+	}
 }

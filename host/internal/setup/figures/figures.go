@@ -3,9 +3,11 @@
 package figures
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/httpapi"
@@ -160,11 +162,24 @@ func (f *Figures) Finished(tasks []task.Task) {
 // Service is what GET /metrics has of how much waits, and how much is
 // there.
 func Service(tasks *task.Queue, indexes *search.Service) []metrics.Family {
+	backups := metrics.Family{
+		Name: "parley_backup_timestamp_seconds", Help: "When the last dump and the last snapshot came to a good end, since 1970, as far as their tasks are there; 0: never.",
+		Kind: metrics.Gauge, Labels: []string{"kind"},
+	}
+	for kind, of := range map[string]task.Type{"dump": task.DumpCreation, "snapshot": task.SnapshotCreation} {
+		var last *time.Time
+		found, err := tasks.Tasks(context.Background(), task.Filter{Types: []task.Type{of}, Statuses: []task.Status{task.Succeeded}, Limit: 1})
+		if err == nil && len(found.Results) > 0 {
+			last = &found.Results[0].FinishedAt
+		}
+		backups.Samples = append(backups.Samples, metrics.Sample{Labels: []string{kind}, Value: ofTime(last)})
+	}
 	one := func(name, help string, value float64) metrics.Family {
 		return metrics.Family{Name: "parley_" + name, Help: help, Kind: metrics.Gauge, Samples: []metrics.Sample{{Value: value}}}
 	}
 	queue, load := tasks.Load(), indexes.Load()
 	return []metrics.Family{
+		backups,
 		{
 			Name: "parley_tasks", Help: "Tasks that are not finished.", Kind: metrics.Gauge, Labels: []string{"status"},
 			Samples: []metrics.Sample{

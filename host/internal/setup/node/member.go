@@ -44,7 +44,7 @@ type member struct {
 	plugging  sync.Mutex    // one change of them at a time
 	unplugged atomic.Pointer[string]
 
-	logBytes atomic.Uint64 // of the stream, when this node looked last
+	kept atomic.Pointer[kept] // of NATS, when this node looked last; nil: it did not
 
 	wanted chan struct{} // has a value when somebody asks for a snapshot
 	shots  sync.Mutex
@@ -196,10 +196,10 @@ func (m *member) Start(p Parts) error {
 	}
 	run := func(f func(context.Context)) (stop func() error) { return contain.Background(f, m.failed) }
 	stopNews, stopNode := run(m.takeNews), run(m.node.Run)
-	stopSnapshots, stopPlugins, stopRoom := run(m.keepSnapshots), run(m.followPlugins), run(m.watchRoom)
+	stopSnapshots, stopPlugins, stopRoom, stopLog := run(m.keepSnapshots), run(m.followPlugins), run(m.watchRoom), run(m.watchLog)
 	m.OnClose("the cluster", func() error {
-		_, _, _ = stopSnapshots(), stopPlugins(), stopRoom() // they have no error
-		m.Resign(context.Background())                       // where Run did not
+		_, _, _, _ = stopSnapshots(), stopPlugins(), stopRoom(), stopLog() // they have no error
+		m.Resign(context.Background())                                     // where Run did not
 		return errors.Join(stopNode(), stopNews())
 	})
 	return nil

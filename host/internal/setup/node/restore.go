@@ -44,6 +44,7 @@ func Backup(ctx context.Context, c config.Config, path string) (_ *Joined, err e
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
 	}
+	_ = log.NoteBackup(ctx) // the file is good without; that it was not noted, the alert on its age says
 	return &Joined{fmt.Sprintf("%016x", of.Log), of.Seq, of.Bytes}, nil
 }
 

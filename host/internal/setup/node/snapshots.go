@@ -58,7 +58,6 @@ func (m *member) lookSnapshots(ctx context.Context, c *config.ClusterConfig) err
 	if err != nil {
 		return err
 	}
-	m.logBytes.Store(state.Bytes)
 	if !leads && !m.isTurn() {
 		return nil
 	}

@@ -129,6 +129,7 @@ func (m *member) Status() httpapi.ClusterStatus {
 		out.Plugins = *why
 	}
 	out.Ahead = max(m.node.Ahead(), p.Seq)
+	out.NATS = m.natsStatus()
 	return out
 }
 
@@ -136,9 +137,10 @@ func (m *member) Status() httpapi.ClusterStatus {
 func (m *member) Families() []metrics.Family {
 	st := m.Status()
 	return figures.Cluster(&figures.Membership{
+		NATS:  st.NATS,
 		Leads: st.Node.Role == "leader", Halted: st.Halted != "", Stale: st.Stale,
 		Term: st.Node.Term, Seq: st.Node.Seq, Ahead: st.Ahead, Words: st.Words, Nodes: len(st.Nodes) + 1,
 		Claims: st.Claims, Failed: st.Failed, Void: st.Void, Unverified: st.Unverified, Forwarded: m.parts.Forwarded(),
-		LagSeconds: time.Since(m.node.Level()).Seconds(), Appends: st.Appends, AppendSeconds: st.AppendTime.Seconds(), LogBytes: m.logBytes.Load(),
+		LagSeconds: time.Since(m.node.Level()).Seconds(), Appends: st.Appends, AppendSeconds: st.AppendTime.Seconds(),
 	})
 }

@@ -1,6 +1,7 @@
 // The console: which view is shown, the theme, the keyboard, and the key.
 import { key, sent } from "./api.js";
 import { ask } from "./ask.js";
+import { cluster } from "./cluster.js";
 import { documents } from "./documents.js";
 import { button, byId, copyButton, count, el, empty, linked, problem, show, soft, table } from "./dom.js";
 import { indexes } from "./indexes.js";
@@ -34,6 +35,7 @@ const views = {
 	workspaces: { title: "Workspaces", group: "Answers", draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
 	plugins: { title: "Plugins", group: "Answers", draw: plugins, needs: ["plugins.get"] },
 	keys: { title: "Keys", group: "Service", draw: keys, needs: ["keys.get"] },
+	cluster: { title: "Cluster", group: "Service", draw: cluster, needs: ["metrics.get"] },
 	usage: { title: "Usage", group: "Service", draw: usage, needs: ["stats.get"] },
 	telemetry: { title: "Telemetry", group: "Service", draw: telemetry, needs: ["telemetry.get"] },
 };
