@@ -13,7 +13,7 @@ build:
 
 # build every shipped plugin into plugins/dist
 plugins:
-    for dir in plugins/provider/*/ plugins/collector/*/; do go run ./cmd/parley plugin build "$dir" --out plugins/dist || exit 1; done
+    for dir in plugins/*/*/; do go run ./cmd/parley plugin build "$dir" --out plugins/dist || exit 1; done
 
 # an answer from sample documents, with no key and no model
 run *ARGS:

@@ -2,8 +2,8 @@
 
 // Command embed builds the shipped plugins and puts them where the compiler takes them
 // from, with the hash of the sources that they are made of. The program runs some of
-// them as they are, [parley.Carried] and all collectors. The other providers are packed,
-// to be installed by name. `go generate ./cmd/parley` runs it, before `go build`.
+// them as they are, [parley.Carried] and all collectors. The other providers and the
+// guards are packed, to be installed by name. `go generate ./cmd/parley` runs it, before `go build`.
 package main
 
 import (
@@ -48,7 +48,7 @@ func embed(ctx context.Context) error {
 			return err
 		}
 		name := filepath.Base(file)
-		if filepath.Base(filepath.Dir(dir)) == "provider" && !slices.Contains(parley.Carried, filepath.Base(dir)) {
+		if filepath.Base(filepath.Dir(dir)) != "collector" && !slices.Contains(parley.Carried, filepath.Base(dir)) {
 			name += ".gz"
 			if module, err = pack(module); err != nil {
 				return err

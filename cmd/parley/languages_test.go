@@ -92,6 +92,9 @@ func TestLanguagesShare(t *testing.T) {
 			t.Errorf("examples/provider-%s and examples/collector-%s differ: copy the one over the other", file, file)
 		}
 	}
+	if read(t, "examples/provider-rust/src/parley.rs") != read(t, "examples/guard-rust/src/parley.rs") {
+		t.Error("parley.rs of examples/provider-rust and examples/guard-rust differ: copy the one over the other")
+	}
 }
 
 // registryIsAway is what npm says where its registry cannot be reached, or is

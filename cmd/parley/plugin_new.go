@@ -42,7 +42,7 @@ var (
 func pluginNewCommand() *cobra.Command {
 	var dir, module, lang, wanted string
 	cmd := &cobra.Command{
-		Use:   "new provider|collector NAME",
+		Use:   "new provider|collector|guard NAME",
 		Short: "Start a plugin: files that build, pass their test and answer",
 		Long: "Write the files of a new plugin in Go into a new folder: manifest, code, a test that needs no Wasm,\n" +
 			"cases, README, a workflow for GitHub. They build, pass their test and run as they are.\n\n" +
@@ -50,13 +50,14 @@ func pluginNewCommand() *cobra.Command {
 			"version, else a copy of what this program carries, in the plugin's folder " + sdkCopy + ". --sdk names another\n" +
 			"version or a checkout. For other languages copy from examples/.",
 		Example: "  parley plugin new provider echo\n" +
-			"  parley plugin new collector slow-searches --dir collectors/slow-searches",
+			"  parley plugin new collector slow-searches --dir collectors/slow-searches\n" +
+			"  parley plugin new guard codenames",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, name := args[0], args[1]
 			switch {
-			case kind != abi.KindProvider && kind != abi.KindCollector:
-				return cli.UsageError{Err: fmt.Errorf("%q is not a kind of plugin: say provider or collector", kind)}
+			case kind != abi.KindProvider && kind != abi.KindCollector && kind != abi.KindGuard:
+				return cli.UsageError{Err: fmt.Errorf("%q is not a kind of plugin: say provider, collector or guard", kind)}
 			case !formPluginName.MatchString(name):
 				return cli.UsageError{Err: fmt.Errorf("%q is not a plugin name: it has 1 to 64 of a-z, 0-9 and -, a letter first", name)}
 			case module != "" && !formModulePath.MatchString(module):
@@ -145,7 +146,7 @@ func (d draft) next(w io.Writer, kind, dir string) error {
 		from = "in " + d.Dir
 	}
 	try := fmt.Sprintf("parley quickstart --source %s --plugin-lock on", d.Name)
-	if kind == abi.KindCollector {
+	if kind != abi.KindProvider {
 		try = "parley serve"
 	}
 	_, err := fmt.Fprintf(w, "%s: the files of %s %s, with the SDK %s\n\nNext:\n"+

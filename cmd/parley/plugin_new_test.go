@@ -196,7 +196,7 @@ func TestPluginNewRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"sink", "x"}, "say provider or collector"},
+		{[]string{"sink", "x"}, "say provider, collector or guard"},
 		{[]string{"provider", "No Name"}, "is not a plugin name"},
 		{[]string{"provider", "x", "--module", "bad path"}, "such as example.com/x"},
 		{[]string{"provider", "x", "--module", "a//b"}, "such as example.com/x"},

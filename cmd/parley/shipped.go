@@ -29,7 +29,8 @@ type shippedPlugin struct {
 	inProgram bool   // `go generate` made modules of these very sources
 }
 
-// shippedPlugins returns those of a kind, "provider" or "collector", or "*" for all.
+// shippedPlugins returns those of a kind, "provider", "collector" or "guard", or "*" for
+// all.
 func shippedPlugins(kind string) (plugins []shippedPlugin, err error) {
 	inProgram, err := hasModules()
 	if err != nil {
