@@ -91,7 +91,11 @@ func createArchive(cmd *cobra.Command, c *cli.Client, kind string) error {
 		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, cli.StripControls(t.Error.Message), t.Error.Code)
 	}
 	return cli.PrintResult(cmd, said, func(out io.Writer) error {
-		_, err := fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, strings.TrimPrefix(t.Duration, "PT"), t.Details.DumpUID)))
+		took, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(t.Duration, "PT")))
+		if err != nil {
+			return fmt.Errorf("read how long task %d took: %w", uid, err)
+		}
+		_, err = fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, took.Round(time.Millisecond), t.Details.DumpUID)))
 		return err
 	})
 }

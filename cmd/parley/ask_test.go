@@ -64,7 +64,8 @@ func serveAsked(t *testing.T) *asked {
 		{"id": 2, "title": "Bread \x1b[31m", "text": "Bread rises since yeast makes gas in the dough.", "tags": []string{"food"}},
 	})
 	call("PATCH", "/chats/notes/settings", map[string]any{"source": "extract"})
-	call("PATCH", "/chats/slow/settings", map[string]any{"source": "vLlm", "baseUrl": a.provider.url, "defaultModel": "c1000000-d5"})
+	call("POST", "/indexes", map[string]any{"uid": "empty"})
+	call("PATCH", "/chats/slow/settings", map[string]any{"source": "vLlm", "indexUids": []string{"empty"}, "baseUrl": a.provider.url, "defaultModel": "c1000000-d5"})
 	return a
 }
 
@@ -97,6 +98,10 @@ func TestAsk(t *testing.T) {
 	if strings.ContainsAny(out, "\x1b\r") {
 		t.Errorf("ask prints what a terminal obeys, to what is none: %q", out)
 	}
+	// Of several workspaces, the one whose indexes have documents is asked.
+	if out, errs, code := a.run("ask", "What makes the tides?"); code != exitOK || !strings.Contains(out, "made by the moon") || errs != "asking workspace notes; --workspace names another: slow\n" {
+		t.Errorf("ask without a workspace: code %d, errors %q, printed:\n%s", code, errs, out)
+	}
 	out, _, code = a.run("ask", "What makes the tides?", "--workspace", "notes", "--json", "--index", "notes")
 	var response struct {
 		Object, Status string
@@ -110,10 +115,9 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"--workspace is missing: there are notes, slow":       {"x"},
 		"there is no workspace nots: there are notes, slow":   {"x", "--workspace", "nots"},
 		"there is no workspace nots: there are notes, slow\n": {"x", "--workspace", "nots/model"},
-		"there is no index nowhere: there are notes":          {"x", "--workspace", "notes", "--index", "nowhere"},
+		"there is no index nowhere: there are empty, notes":   {"x", "--workspace", "notes", "--index", "nowhere"},
 		"QUESTION is missing":                                 {},
 		"Incorrect API key provided":                          {"x", "--workspace", "notes", "--key-file", file},
 		"keep one":                                            {"x", "--key", "y", "--key-file", file},
@@ -122,6 +126,20 @@ func TestAsk(t *testing.T) {
 		if out, errs, code := a.run(append([]string{"ask"}, args...)...); code == exitOK || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("ask %q: code %d, printed %q, said %q; want %q", args, code, out, errs, want)
 		}
+	}
+}
+
+// Where the indexes of several workspaces have documents, none is chosen.
+func TestAskWhichWorkspace(t *testing.T) {
+	t.Parallel()
+	a := serveAsked(t)
+	c := &cli.Client{URL: a.url, Key: askKey}
+	var said json.RawMessage
+	if err := c.Call(t.Context(), "PATCH", "/chats/slow/settings", map[string]any{"indexUids": nil}, &said); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := a.run("ask", "x"); code == exitOK || out != "" || !strings.Contains(errs, "--workspace is missing: there are notes, slow") {
+		t.Errorf("ask without a workspace: code %d, printed %q, said %q", code, out, errs)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestImport(t *testing.T) {
 		if code := run(context.Background(), args, &out, &errs); code != 0 {
 			t.Fatalf("import %s: exit status %d: %s", name, code, errs.String())
 		}
-		if !strings.HasPrefix(out.String(), "300 documents in ") || strings.Contains(out.String(), " in 1 tasks") || !strings.HasSuffix(out.String(), "are in index "+index+"\n") {
+		if !strings.HasPrefix(out.String(), "imported 300 documents in ") || strings.Contains(out.String(), " in 1 task ") || !strings.HasSuffix(out.String(), "into index "+index+"\n") {
 			t.Errorf("import %s said %q", name, out.String())
 		}
 		if !strings.Contains(errs.String(), "sending 100%\n") || !strings.Contains(errs.String(), "indexing 100%\n") {
@@ -62,7 +62,7 @@ func TestImport(t *testing.T) {
 		}
 		index := strings.ReplaceAll(name, ".", "-")
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), []string{"documents", "import", file, "--index", index, "--url", c.url}, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), "2 documents in ") {
+		if code := run(context.Background(), []string{"documents", "import", file, "--index", index, "--url", c.url}, &out, &errs); code != 0 || !strings.HasPrefix(out.String(), "imported 2 documents in ") {
 			t.Errorf("import %s: exit status %d: %s%s", name, code, out.String(), errs.String())
 		}
 		if _, answer := c.call("GET", "/indexes/"+index+"/documents?ids=299", ""); !strings.Contains(answer, `"id":`) || !strings.Contains(answer, `299`) || strings.Contains(answer, "id;") {
@@ -133,8 +133,8 @@ func TestImportWithoutIDs(t *testing.T) {
 		stored     int
 	}{
 		{table + " --dry-run", "4 documents would be sent to index rows\n", 0},
-		{table, "4 documents in 1 tasks are in index rows\n", 3},
-		{lines, "3 documents in 1 tasks are in index rows\n", 4},
+		{table, "imported 4 documents in 1 task into index rows\n", 3},
+		{lines, "imported 3 documents in 1 task into index rows\n", 4},
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"documents", "import", "--index", "rows", "--url", c.url, "--generate-ids"}, strings.Fields(step.args)...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -34,7 +35,7 @@ func initCommand() *cobra.Command {
 		Use:   "init DIR",
 		Short: "Make a folder with what a service of your own needs",
 		Long: "Make the folder DIR with a configuration for production, a new master key in it, pinned plugins and, on Linux, a systemd\n" +
-			"unit for this very program. Everything that the service writes is in DIR. The next commands are printed.",
+			"unit and a compose file for this very program. Everything that the service writes is in DIR. The next commands are printed.",
 		Example: "  parley init ~/parley\n" +
 			"  sudo parley init /srv/parley --public-url https://ask.example.org",
 		Args: cobra.ExactArgs(1),
@@ -49,8 +50,8 @@ func initCommand() *cobra.Command {
 				return errors.New("this is a program of `go run`, which is gone when it has ended: install one by `go install ./cmd/parley`, and run that")
 			}
 			for _, path := range []string{b.dir, b.exe} {
-				if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'%$\\`, r) }) {
-					return cli.UsageError{Err: fmt.Errorf("%q has a space or a sign that a systemd unit would read otherwise: name another folder", path)}
+				if runtime.GOOS == "linux" && strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'%$\:,#[]{}`, r) }) {
+					return cli.UsageError{Err: fmt.Errorf("%q has a space or a sign that a systemd unit or a compose file would read otherwise: name another folder", path)}
 				}
 			}
 			if entries, err := os.ReadDir(b.dir); err == nil && len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,6 +151,44 @@ func (b foundation) unit(who *user.User) string {
 	return out.String()
 }
 
+// compose is a compose file that runs this program, as the unit does, in a container of
+// its own: an upgrade of the program is one of the container, too.
+func (b foundation) compose(who *user.User) string {
+	at, port, _ := net.SplitHostPort(b.httpAddr) // check took it
+	publish := port + ":7700"
+	switch {
+	case at == "localhost":
+		publish = "127.0.0.1:" + publish
+	case strings.Contains(at, ":"):
+		publish = "[" + at + "]:" + publish
+	case at != "":
+		publish = at + ":" + publish
+	}
+	return fmt.Sprintf(`# docker compose -f %[3]s/compose.yaml up --detach
+name: parley
+services:
+  parley:
+    # It gives the C library that Go programs may need: the program is the one of this machine.
+    image: debian:12-slim
+    user: "%[1]s"
+    entrypoint: [%[2]s, serve, --config-file-path, %[3]s/config.toml]
+    environment:
+      PARLEY_HTTP_ADDR: 0.0.0.0:7700
+    ports: ["%[4]s"]
+    volumes:
+      - %[2]s:%[2]s:ro
+      - %[3]s:%[3]s
+    healthcheck:
+      test: [CMD, %[2]s, health]
+    restart: unless-stopped
+    read_only: true
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    # Streams under way get shutdown_grace (10 s) to end.
+    stop_grace_period: 30s
+`, who.Uid+":"+who.Gid, b.exe, b.dir, publish)
+}
+
 // make writes the folder, once the plugins are there.
 func (b foundation) make(cmd *cobra.Command) error {
 	carried, err := carriedPlugins()
@@ -180,6 +219,9 @@ func (b foundation) make(cmd *cobra.Command) error {
 		if err := os.WriteFile(unit, []byte(b.unit(who)), 0o644); err != nil {
 			return fmt.Errorf("write the unit: %w", err)
 		}
+		if err := os.WriteFile(b.in("compose.yaml"), []byte(b.compose(who)), 0o644); err != nil {
+			return fmt.Errorf("write the compose file: %w", err)
+		}
 	}
 	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"plugin-dir": b.in("plugins")}, Only: []string{"plugin-dir"}})
 	if err != nil {
@@ -205,7 +247,8 @@ func (b foundation) next(out io.Writer, unit string) error {
 	start := b.exe + " serve --config-file-path " + config
 	lines := []string{"now:           " + start}
 	if unit != "" {
-		lines = append(lines, "at each boot:  sudo systemctl enable --now "+unit)
+		lines = append(lines, "at each boot:  sudo systemctl enable --now "+unit,
+			"or:            docker compose -f "+b.in("compose.yaml")+" up --detach")
 	}
 	lines = append(lines, "your files:    parley documents import PATH --index notes --config-file-path "+config)
 	_, err := fmt.Fprintf(out, "%s: a configuration with a new master key, and pinned plugins\n\n%s\n", b.dir, strings.Join(lines, "\n"))

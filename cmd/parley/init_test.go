@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v2"
 )
 
 // TestInit serves what `parley init` made, by the very command of its unit, and asks by
@@ -63,11 +67,12 @@ func TestInit(t *testing.T) {
 	}
 
 	for what, args := range map[string][]string{
-		"holds files already":       {dir},
-		"a sign that a systemd":     {filepath.Join(t.TempDir(), "a b")},
-		"option public-url":         {filepath.Join(t.TempDir(), "a"), "--public-url", "ask.example.org"},
-		"DIR is missing":            {},
-		"option http-addr (flag --": {filepath.Join(t.TempDir(), "b"), "--http-addr", "nowhere"},
+		"holds files already":                          {dir},
+		"a sign that a systemd":                        {filepath.Join(t.TempDir(), "a b")},
+		"a sign that a systemd unit or a compose file": {filepath.Join(t.TempDir(), "a:b")},
+		"option public-url":                            {filepath.Join(t.TempDir(), "a"), "--public-url", "ask.example.org"},
+		"DIR is missing":                               {},
+		"option http-addr (flag --":                    {filepath.Join(t.TempDir(), "b"), "--http-addr", "nowhere"},
 	} {
 		errs.Reset()
 		if code := run(t.Context(), append([]string{"init"}, args...), &out, &errs); code == exitOK || !strings.Contains(errs.String(), what) {
@@ -90,6 +95,23 @@ func TestInit(t *testing.T) {
 	}
 	if text := readFile(t, unit); !strings.Contains(text, "\nExecStart="+exe+" serve --config-file-path "+config+"\n") || strings.Contains(text, "/var/lib") {
 		t.Errorf("the unit:\n%s", text)
+	}
+	var compose struct {
+		Services map[string]struct {
+			Entrypoint, Ports, Volumes []string
+			User                       string
+		}
+	}
+	file := filepath.Join(dir, "compose.yaml")
+	err = yaml.Unmarshal([]byte(readFile(t, file)), &compose)
+	if s := compose.Services["parley"]; err != nil || !slices.Equal(s.Entrypoint, []string{exe, "serve", "--config-file-path", config}) || !slices.Equal(s.Ports, []string{"127.0.0.1:0:7700"}) ||
+		!slices.Equal(s.Volumes, []string{exe + ":" + exe + ":ro", dir + ":" + dir}) || s.User != fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()) {
+		t.Errorf("the compose file: %v, %+v", err, s)
+	}
+	if tool, err := exec.LookPath("check-jsonschema"); err == nil {
+		if out, err := exec.Command(tool, "--builtin-schema", "vendor.compose-spec", file).CombinedOutput(); err != nil {
+			t.Errorf("check-jsonschema: %v\n%s", err, out)
+		}
 	}
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Log("systemd-analyze is not installed: the unit is not verified")

@@ -99,8 +99,8 @@ func TestPluginNew(t *testing.T) {
 			if out := do("gofmt -l 'a folder'"); out != "" {
 				t.Errorf("gofmt would change %s", out)
 			}
-			if out := do("cat 'a folder/.github/workflows/plugin.yml'"); !strings.Contains(out, "/cmd/parley@$(go list -m -f '{{.Version}}' "+modulePath+")\n") {
-				t.Errorf("the workflow does not build with the SDK's version:\n%s", out)
+			if out := do("cat 'a folder/.github/workflows/plugin.yml'"); !strings.Contains(out, "go install "+modulePath+"/cmd/parley@latest\n") {
+				t.Errorf("the workflow does not install the program, of which the plugin has the SDK alone:\n%s", out)
 			}
 			do("go -C 'a folder' vet .")
 			do("go -C 'a folder' test .")
@@ -140,6 +140,9 @@ func TestPluginNewReleased(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(dir, "echo", "go.mod"))
 	if err != nil || !bytes.Contains(b, []byte("require "+modulePath+" "+version)) || bytes.Contains(b, []byte("replace")) {
 		t.Errorf("go.mod: %v\n%s\nwant the version and no replace", err, b)
+	}
+	if workflow := readFile(t, filepath.Join(dir, "echo", ".github", "workflows", "plugin.yml")); !strings.Contains(workflow, "/cmd/parley@$(go list -m -f '{{.Version}}' "+modulePath+")\n") {
+		t.Errorf("the workflow does not install the SDK's version:\n%s", workflow)
 	}
 }
 

@@ -19,13 +19,16 @@ func pluginSyncCommand() *cobra.Command {
 		Long: "Bring the plugin directory to what its plugins.lock says, as after a checkout of the lock alone. Files that are missing or altered are\n" +
 			"fetched from where the lock says that they came from; shipped plugins, which came from no such place, are taken out of this program\n" +
 			"or built with Go. Each must have the hash that is pinned. The lock, and so which version is in use, is never changed.\n" +
-			"The exit code is 1 where a file could not be had.",
+			"The exit code is 1 where a file could not be had, or there is no lock.",
 		Example: "  git pull && parley plugin sync",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := openDeployment(cmd)
 			if err != nil {
 				return err
+			}
+			if err := d.CheckLock(); err != nil {
+				return fmt.Errorf("%w: put it there, as from version control, name another folder by --plugin-dir, or pin a first plugin by `parley plugin install NAME`", err)
 			}
 			shipped, err := shippedPlugins("*")
 			if err != nil {
@@ -51,7 +54,7 @@ func pluginSyncCommand() *cobra.Command {
 				}
 			}
 			if failed > 0 {
-				return errors.New(formatCount(failed, "pinned plugin is", "pinned plugins are") + " not as the lock says")
+				return errors.New(cli.FormatCount(failed, "pinned plugin is", "pinned plugins are") + " not as the lock says")
 			}
 			return nil
 		},

@@ -24,6 +24,9 @@ func TestPluginSync(t *testing.T) {
 		}
 		return out.String() + errs.String()
 	}
+	if said := plugin(exitFailed, "sync"); !strings.Contains(said, "no plugins.lock in "+dir+": put it there") {
+		t.Errorf("sync without a lock said %s", said)
+	}
 	plugin(exitOK, "install", "extract")
 	plugin(exitOK, "install", small(t, t.TempDir(), "1.0.0"))
 	lock := readFile(t, filepath.Join(dir, "plugins.lock"))

@@ -77,7 +77,7 @@ func countFailed(all []host.PluginNewer) error {
 	if bad == 0 {
 		return nil
 	}
-	return errors.New("the place of " + formatCount(bad, "plugin", "plugins") + " could not be asked")
+	return errors.New("the place of " + cli.FormatCount(bad, "plugin", "plugins") + " could not be asked")
 }
 
 func pluginUpdateCommand() *cobra.Command {

@@ -42,7 +42,7 @@ func pluginVerifyCommand() *cobra.Command {
 				}
 			}
 			if bad > 0 {
-				return errors.New(formatCount(bad, "pinned plugin is", "pinned plugins are") + " not as the lock says")
+				return errors.New(cli.FormatCount(bad, "pinned plugin is", "pinned plugins are") + " not as the lock says")
 			}
 			return nil
 		},
@@ -64,12 +64,4 @@ func printVerified(out io.Writer, items []host.PluginItem) (err error) {
 		}
 	}
 	return nil
-}
-
-// formatCount counts n things.
-func formatCount(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -59,7 +59,7 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 		return errors.Join(err, <-served)
 	}
 	say("%s", strings.ReplaceAll(strings.TrimSpace(report.String()), "\n", "\nparley: "))
-	say("source %s; %d files in index %q; workspace %q; http://%s", d.source, s.Report.Files, index, demoWorkspace, h.Addr())
+	say("source %s; %s in index %q; workspace %q; http://%s", d.source, cli.FormatCount(s.Report.Files, "file", "files"), index, demoWorkspace, h.Addr())
 	question, err := json.Marshal(map[string]any{"model": "any", "messages": []map[string]string{{"role": "user", "content": s.Question()}}})
 	if err != nil {
 		return err

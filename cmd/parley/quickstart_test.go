@@ -139,7 +139,7 @@ func TestQuickstartFiles(t *testing.T) {
 	if a := ask(t, url, strings.Replace(body, "How to brew milk", "How long does tea steep", 1)); strings.Contains(a.text, "five minutes") {
 		t.Errorf("of the other folder: answer %q", a.text)
 	}
-	if said := p.text(); !strings.Contains(said, `1 files in index "docs-files"`) {
+	if said := p.text(); !strings.Contains(said, `1 file in index "docs-files"`) {
 		t.Errorf("it said %q, want an index of its own", said)
 	}
 

@@ -93,7 +93,7 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	if in.json {
 		return cli.WriteJSON(out, map[string]any{"index": in.Index, "documents": n, "tasks": in.tasks})
 	}
-	_, err = fmt.Fprintf(out, "%d documents in %d tasks are in index %s\n", n, len(in.tasks), in.Index)
+	_, err = fmt.Fprintf(out, "imported %s in %s into index %s\n", cli.FormatCount(n, "document", "documents"), cli.FormatCount(len(in.tasks), "task", "tasks"), in.Index)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -46,7 +47,7 @@ func AskCommand() *cobra.Command {
 			return q.run(cmd, c)
 		},
 	}
-	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask, or that of quickstart)")
+	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask, that of quickstart, or the only one with documents)")
 	cmd.Flags().StringArrayVar(&q.indexes, "index", nil, "index to search; may be given again (default: all that the workspace searches)")
 	return cli.JSONFlag(cli.ClientFlags(cmd, "chatCompletions and search"))
 }
@@ -154,13 +155,44 @@ func (q *asking) choose(cmd *cobra.Command, c *cli.Client) error {
 		q.workspace = known[0]
 		return nil
 	}
-	others := slices.DeleteFunc(slices.Clone(known), func(uid string) bool { return uid == quickstartWorkspace })
-	if len(others) == len(known) {
-		return cli.UsageError{Err: fmt.Errorf("--workspace is missing: there are %s", cli.StripControls(strings.Join(known, ", ")))}
-	}
 	q.workspace = quickstartWorkspace
+	if !slices.Contains(known, q.workspace) {
+		if q.workspace = onlyWithDocuments(cmd.Context(), c, known); q.workspace == "" {
+			return cli.UsageError{Err: fmt.Errorf("--workspace is missing: there are %s", cli.StripControls(strings.Join(known, ", ")))}
+		}
+	}
+	others := slices.DeleteFunc(known, func(uid string) bool { return uid == q.workspace })
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "asking workspace %s; --workspace names another: %s\n", q.workspace, cli.StripControls(strings.Join(others, ", ")))
 	return err
+}
+
+// onlyWithDocuments returns the one workspace of known whose indexes have documents. It
+// is empty where several have some, or the key may not know that.
+func onlyWithDocuments(ctx context.Context, c *cli.Client, known []string) (only string) {
+	var stats struct {
+		Indexes map[string]struct{ NumberOfDocuments int }
+	}
+	if c.Call(ctx, http.MethodGet, "/stats", nil, &stats) != nil {
+		return ""
+	}
+	for _, uid := range known {
+		var settings struct{ IndexUIDs []string }
+		if c.Call(ctx, http.MethodGet, "/chats/"+url.PathEscape(uid)+"/settings", nil, &settings) != nil {
+			return ""
+		}
+		searched := settings.IndexUIDs
+		if searched == nil { // all
+			searched = slices.Collect(maps.Keys(stats.Indexes))
+		}
+		if !slices.ContainsFunc(searched, func(index string) bool { return stats.Indexes[index].NumberOfDocuments > 0 }) {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = uid
+	}
+	return only
 }
 
 // workspaces lists those that the key may ask.
