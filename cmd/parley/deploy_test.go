@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +54,7 @@ func TestDeployVariables(t *testing.T) {
 		known = append(known, o.Env())
 	}
 	name := regexp.MustCompile(`\bPARLEY_[A-Z_]+`)
-	for _, file := range []string{"Dockerfile", "compose.yaml", "kubernetes.yaml", "helm/values.yaml", "cluster/compose.yaml", "cluster/kubernetes.yaml"} {
+	for _, file := range []string{"Dockerfile", "plugins.Dockerfile", "compose.yaml", "kubernetes.yaml", "helm/values.yaml", "cluster/compose.yaml", "cluster/kubernetes.yaml"} {
 		found := name.FindAllString(string(deployFile(t, file)), -1)
 		if len(found) == 0 {
 			t.Errorf("%s sets nothing", file)
@@ -224,15 +226,14 @@ func TestDeployCluster(t *testing.T) {
 	}
 }
 
-// TestDeployChart renders the Helm chart's set as it is by default, and wants the
-// pod of kubernetes.yaml: what is right in one of them is right in both.
-func TestDeployChart(t *testing.T) {
-	var values, chart any
-	for name, into := range map[string]*any{"values.yaml": &values, "Chart.yaml": &chart} {
-		if err := yaml.UnmarshalStrict(deployFile(t, filepath.Join("helm", name)), into); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+// renderChart renders a template of the Helm chart with values, as the chart's or changed.
+func renderChart(t *testing.T, name string, change func(values map[any]any)) (v any) {
+	t.Helper()
+	var values map[any]any
+	if err := yaml.UnmarshalStrict(deployFile(t, filepath.Join("helm", "values.yaml")), &values); err != nil {
+		t.Fatal(err)
 	}
+	change(values)
 	// What the chart uses of Helm's functions.
 	functions := template.FuncMap{
 		"default": func(other, given any) any {
@@ -241,11 +242,11 @@ func TestDeployChart(t *testing.T) {
 			}
 			return given
 		},
-		"quote":  func(v any) string { return fmt.Sprintf("%q", v) },
-		"toJson": flowYAML,
+		"quote":     func(v any) string { return fmt.Sprintf("%q", v) },
+		"toJson":    flowYAML,
+		"sha256sum": func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) },
 	}
-	set := string(deployFile(t, filepath.Join("helm", "templates", "statefulset.yaml")))
-	parsed, err := template.New("set").Funcs(functions).Option("missingkey=error").Parse(set)
+	parsed, err := template.New(name).Funcs(functions).Option("missingkey=error").Parse(string(deployFile(t, filepath.Join("helm", "templates", name))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,10 +256,119 @@ func TestDeployChart(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var got, want any
-	if err := yaml.UnmarshalStrict(b.Bytes(), &got); err != nil {
+	if err := yaml.UnmarshalStrict(b.Bytes(), &v); err != nil {
 		t.Fatalf("%v in\n%s", err, &b)
 	}
+	return v
+}
+
+// TestDeployChartPlugins runs what the chart's init container runs, on the lock that the
+// chart gives it.
+func TestDeployChartPlugins(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a plugin")
+	}
+	parley := func(args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), args, &out, &errs); code != exitOK {
+			t.Fatalf("parley %s: code %d, %s%s", args, code, &out, &errs)
+		}
+		return out.String()
+	}
+	team := t.TempDir()
+	parley("plugin", "install", "extract", "--plugin-dir", team)
+	lock := readFile(t, filepath.Join(team, "plugins.lock"))
+	give := func(values map[any]any) { values["plugins"].(map[any]any)["lock"] = lock }
+	dir := t.TempDir() // the pod's /plugins
+	given, _ := at(renderChart(t, "plugins.yaml", give), "data", "plugins.lock").(string)
+	if given != lock {
+		t.Fatalf("the config map has\n%s\nwant\n%s", given, lock)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plugins.lock"), []byte(given), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	pod := at(renderChart(t, "statefulset.yaml", give), "spec", "template", "spec")
+	list, _ := at(pod, "initContainers", 0, "args").([]any)
+	var args []string
+	for _, arg := range list {
+		args = append(args, strings.Replace(fmt.Sprint(arg), "/plugins", dir, 1))
+	}
+	parley(args...)
+	if said := parley("plugin", "verify", "--plugin-dir", dir); strings.Count(said, "ok  ") != 1 {
+		t.Errorf("after the init container, verify says\n%s", said)
+	}
+	env, _ := at(pod, "containers", 0, "env").([]any)
+	if !slices.ContainsFunc(env, func(v any) bool { return at(v, "name") == "PARLEY_PLUGIN_DIR" && at(v, "value") == "/plugins" }) {
+		t.Errorf("the host does not take its plugins from there: %v", env)
+	}
+}
+
+// TestDeployPluginsDockerfile builds the Dockerfile of a team's plugins, upon the image of
+// a release, by a tool that needs no daemon, and wants the image to have what is pinned.
+func TestDeployPluginsDockerfile(t *testing.T) {
+	t.Parallel()
+	if page := read(t, "host/docs/how-to/team-plugins.md"); !strings.Contains(page, "```dockerfile\n"+string(deployFile(t, "plugins.Dockerfile"))+"```\n") {
+		t.Error("the page team-plugins.md shows another Dockerfile")
+	}
+	skipUnlessLong(t, "builds two images")
+	if _, err := exec.LookPath("buildah"); err != nil || os.Getuid() != 0 {
+		t.Skip("it needs the Debian package buildah, and root")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	plugins := filepath.Join(dir, "plugins")
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"plugin", "install", "extract", "--plugin-dir", plugins}, &out, &errs); code != exitOK {
+		t.Fatalf("plugin install: code %d, %s", code, &errs)
+	}
+	do := func(in, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = in
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, args, err, &errs)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	buildah := func(args ...string) string {
+		t.Helper()
+		return do(dir, "buildah", append([]string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}, args...)...)
+	}
+	do(root(t), "go", "run", "./.ci/image", "--out", filepath.Join(dir, "image"), "--version", "0.0.0", "--plugins", plugins, runtime.GOOS+"/"+runtime.GOARCH+"="+exe)
+	buildah("tag", buildah("pull", "--quiet", "oci:image"), "parley") // it wants names without capitals
+	buildah("build", "--quiet", "--isolation", "chroot", "--pull-never", "--tag", "team", "--file", filepath.Join(root(t), "examples", "deploy", "plugins.Dockerfile"), ".")
+	container := buildah("from", "--pull-never", "team")
+	if env := buildah("inspect", "--format", "{{.OCIv1.Config.Env}}", container); !strings.Contains(env, "PARLEY_PLUGIN_DIR=/plugins") {
+		t.Errorf("the image has the variables %s", env)
+	}
+	rootfs := buildah("mount", container)
+	defer buildah("umount", container)
+	out.Reset()
+	if code := run(t.Context(), []string{"plugin", "verify", "--plugin-dir", filepath.Join(rootfs, "plugins")}, &out, &errs); code != exitOK || strings.Count(out.String(), "ok  ") != 1 {
+		t.Errorf("plugin verify in the image: code %d\n%s%s", code, &out, &errs)
+	}
+}
+
+// TestDeployChart renders the Helm chart's set as it is by default, and wants the
+// pod of kubernetes.yaml: what is right in one of them is right in both.
+func TestDeployChart(t *testing.T) {
+	var chart any
+	if err := yaml.UnmarshalStrict(deployFile(t, filepath.Join("helm", "Chart.yaml")), &chart); err != nil {
+		t.Fatal(err)
+	}
+	got := renderChart(t, "statefulset.yaml", func(map[any]any) {})
+	if none := renderChart(t, "plugins.yaml", func(map[any]any) {}); none != nil {
+		t.Errorf("without a lock the chart has a config map: %v", none)
+	}
+	var want any
 	for part := range bytes.SplitSeq(deployFile(t, "kubernetes.yaml"), []byte("\n---\n")) {
 		var v any
 		if err := yaml.UnmarshalStrict(part, &v); err != nil {
