@@ -205,3 +205,58 @@ func TestReleaseManifests(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseApt has apt install from a release's files as from a repository, and wants
+// it to refuse what is altered.
+func TestReleaseApt(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"apt-get", "dpkg-deb", "gpg", "gpgconf"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	dir, err := os.MkdirTemp("", "apt") // a short name: gpg has a socket in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	env := append(os.Environ(), "GNUPGHOME="+dir, "SOURCE_DATE_EPOCH=1700000000", "APT_KEY=Parley releases", "LC_ALL=C")
+	sh := func(script string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "bash", "-euc", script)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	must := func(script string) string {
+		t.Helper()
+		out, err := sh(script)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return out
+	}
+	t.Cleanup(func() { _ = exec.Command("gpgconf", "--homedir", dir, "--kill", "all").Run() })
+	apt := "'" + filepath.Join(root(t), ".ci", "apt") + "' dist"
+	must("gpg --batch --quiet --passphrase '' --quick-gen-key 'Parley releases' ed25519 sign never")
+	must(`mkdir -p dist pkg/DEBIAN state/lists/partial cache/archives/partial fetched
+printf 'Package: parley\nVersion: 9.9.9\nArchitecture: all\nMaintainer: nobody <nobody@example.org>\nDescription: answers\n more of it\n' > pkg/DEBIAN/control
+dpkg-deb --root-owner-group --build pkg dist/parley_9.9.9_amd64.deb
+` + apt + `
+echo "deb [signed-by=$PWD/dist/parley.asc] file:$PWD/dist ./" > sources.list`)
+	release := readFile(t, filepath.Join(dir, "dist", "Release"))
+	must(apt)
+	if again := readFile(t, filepath.Join(dir, "dist", "Release")); again != release || !strings.Contains(release, "Date: Tue, 14 Nov 2023 22:13:20 UTC\n") {
+		t.Errorf("Release, made twice:\n%s\n%s", release, again)
+	}
+	get := `apt-get -o Dir::State="$PWD/state" -o Dir::Cache="$PWD/cache" -o Dir::Etc::SourceList="$PWD/sources.list" -o Dir::Etc::SourceParts=- \
+  -o Dir::State::status=/dev/null -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any `
+	must(get + "update; cd fetched; " + strings.ReplaceAll(get, "$PWD", dir) + "download parley; cmp parley_9.9.9_all.deb ../dist/parley_9.9.9_amd64.deb")
+	must("rm -r fetched/* cache/*; mkdir -p cache/archives/partial; printf x >> dist/parley_9.9.9_amd64.deb")
+	if out, err := sh("cd fetched; " + strings.ReplaceAll(get, "$PWD", dir) + "download parley"); err == nil {
+		t.Errorf("apt takes an altered package:\n%s", out)
+	}
+	must("rm -r state; mkdir -p state/lists/partial; sed -i 's/^Label: Parley/Label: Barley/' dist/InRelease")
+	if out, err := sh(get + "update"); err == nil || !strings.Contains(out, "BADSIG") {
+		t.Errorf("apt update, of an altered list: %v\n%s", err, out)
+	}
+}
