@@ -235,7 +235,7 @@ func (k *kit) run(t *testing.T, page string) {
 			t.Fatal(err)
 		}
 	}
-	data, addr := filepath.Join(dir, ".data"), k.nextAddr(t)
+	data, addr := filepath.Join(dir, "served"), k.nextAddr(t)
 	places := strings.NewReplacer("127.0.0.1:7700", addr, "localhost:7700", addr,
 		"127.0.0.1:7701", after(t, addr, 1), "127.0.0.1:7702", after(t, addr, 2), // of more nodes
 		"127.0.0.1:8080", after(t, addr, 3), // of a proxy
@@ -313,6 +313,57 @@ func (k *kit) run(t *testing.T, page string) {
 			t.Errorf("block %d prints:\n%s\nthe page says:\n%s", w.block, got, w.text)
 		}
 	}
+}
+
+// TestEveryDay wants each page that the index's table of everyday questions names to
+// have a command there, which TestPages runs.
+func TestEveryDay(t *testing.T) {
+	index, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(index), "\n## Every day\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := 0
+	for row := range strings.Lines(table) {
+		links := regexp.MustCompile(`\]\(([^)#]+)(?:#([^)]+))?\)`).FindAllStringSubmatch(row, -1)
+		if len(links) == 0 {
+			continue
+		}
+		rows++
+		for _, link := range links {
+			page, err := os.ReadFile(link[1])
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			section := string(page)
+			if link[2] != "" {
+				section = sectionOf(section, link[2])
+			}
+			runs := slices.ContainsFunc(fence.FindAllStringSubmatch(section, -1), func(m []string) bool {
+				return m[2] == "sh" && !strings.HasPrefix(m[1], "not run")
+			})
+			if !runs {
+				t.Errorf("%s#%s has no command that is run", link[1], link[2])
+			}
+		}
+	}
+	if rows != 10 {
+		t.Errorf("the table has %d questions, want 10", rows)
+	}
+}
+
+// sectionOf is the part of a page below the heading with the anchor; empty: none.
+func sectionOf(page, anchor string) string {
+	for part := range strings.SplitSeq(page, "\n## ") {
+		heading, body, _ := strings.Cut(part, "\n")
+		name := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(heading), "")
+		if strings.ReplaceAll(name, " ", "-") == anchor {
+			return body
+		}
+	}
+	return ""
 }
 
 // after is the address n ports behind addr.
