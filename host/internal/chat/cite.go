@@ -22,7 +22,7 @@ func addCitable(list []citable, base, index string, hits []Hit) []citable {
 	for i := range hits {
 		h := &hits[i]
 		c := citable{index: index, id: h.ID, name: h.Name(), url: h.Link(base, index), text: h.Text}
-		if f, ok := h.file(); ok {
+		if f, ok := h.File(); ok {
 			c.path = f.Path
 		}
 		at := slices.IndexFunc(list, func(o citable) bool { return o.index == c.index && o.id == c.id && o.name == c.name && o.url == c.url })

@@ -12,10 +12,10 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/index"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -25,9 +25,9 @@ const maxToldValues = 10
 // maxToldBytes bounds one of them: longer ones are texts, not values.
 const maxToldBytes = 100
 
-// ChatIndexes implements [chat.Searcher].
-func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]chat.Index, error) {
-	var out []chat.Index
+// ChatIndexes implements the searcher of package chat.
+func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []string) ([]retrieval.Index, error) {
+	var out []retrieval.Index
 	for _, ix := range s.visible(caller) {
 		if only != nil && !slices.Contains(only, ix.UID()) {
 			continue
@@ -48,10 +48,10 @@ func (s *Service) ChatIndexes(ctx context.Context, caller *auth.Caller, only []s
 			// The values help the model to filter; without them it still may.
 			facets = nil
 			for _, a := range m.Settings.FilterPatterns() {
-				facets = append(facets, chat.Facet{Attribute: a})
+				facets = append(facets, retrieval.Facet{Attribute: a})
 			}
 		}
-		out = append(out, chat.Index{UID: ix.UID(), Description: m.Settings.Chat.Description, Filterable: facets})
+		out = append(out, retrieval.Index{UID: ix.UID(), Description: m.Settings.Chat.Description, Filterable: facets})
 	}
 	return out, nil
 }
@@ -73,45 +73,45 @@ func chatQuery(ix *index.Index, q, filter string) (query Query, err error) {
 	return query, nil
 }
 
-// ChatSearch implements [chat.Searcher].
-func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) (chat.Found, error) {
+// ChatSearch implements the searcher of package chat.
+func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID, q, filter string) (retrieval.Found, error) {
 	ix, _, err := s.index(caller, indexUID)
 	if err != nil {
-		return chat.Found{}, err
+		return retrieval.Found{}, err
 	}
 	own := ix.Meta().Settings
 	query, err := chatQuery(ix, q, filter)
 	if err != nil {
-		return chat.Found{}, err
+		return retrieval.Found{}, err
 	}
 	if own.Chat.Passages(q) {
 		return s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
 	}
 	res, err := s.Search(ctx, caller, indexUID, query)
 	if err != nil {
-		return chat.Found{}, err
+		return retrieval.Found{}, err
 	}
 	r := settings.NewRenderer(&own)
-	hits, said := make([]chat.Hit, len(res.Hits)), false
+	hits, said := make([]retrieval.Hit, len(res.Hits)), false
 	for i, h := range res.Hits {
 		text, err := r.Render(ctx, h.Document)
 		if err != nil {
-			return chat.Found{}, err
+			return retrieval.Found{}, err
 		}
 		said = said || strings.TrimSpace(text) != ""
-		hits[i] = chat.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
+		hits[i] = retrieval.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
 	}
 	if !said && len(hits) > 0 && strings.TrimSpace(q) != "" {
 		found, err := s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
 		found.Warning = "The index's documentTemplate makes nothing of what was found: these are its passages."
 		return found, err
 	}
-	return chat.Found{Hits: hits}, nil
+	return retrieval.Found{Hits: hits}, nil
 }
 
 // facetsFor returns the filterable attributes with their most frequent values,
 // counted over what rule lets through.
-func (s *Service) facetsFor(ctx context.Context, ix *index.Index, rule *filter.Node) ([]chat.Facet, error) {
+func (s *Service) facetsFor(ctx context.Context, ix *index.Index, rule *filter.Node) ([]retrieval.Facet, error) {
 	st, release, err := ix.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Service) facetsFor(ctx context.Context, ix *index.Index, rule *filter.N
 		return nil, err
 	}
 	key := fmt.Sprint(st.Meta.Settings.FilterableAttributes, st.Meta.Settings.DisplayedAttributes) + "\x00\x00" + rule.String()
-	return index.Derive(ix, st, key, func() (facets []chat.Facet, err error) {
+	return index.Derive(ix, st, key, func() (facets []retrieval.Facet, err error) {
 		err = index.Guard(func() (err error) {
 			facets, err = s.told(st, rule)
 			return err
@@ -135,7 +135,7 @@ func (s *Service) facetsFor(ctx context.Context, ix *index.Index, rule *filter.N
 
 // told works out facetsFor. Of an attribute that is not displayed the model is
 // told that it may filter by it, and no values.
-func (s *Service) told(st *index.State, rule *filter.Node) (out []chat.Facet, err error) {
+func (s *Service) told(st *index.State, rule *filter.Node) (out []retrieval.Facet, err error) {
 	v, err := st.Folder.View(s.columns)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *Service) told(st *index.State, rule *filter.Node) (out []chat.Facet, er
 				continue // others have it, which is not for this caller to know
 			}
 		}
-		facet := chat.Facet{Attribute: f, Values: []string{}}
+		facet := retrieval.Facet{Attribute: f, Values: []string{}}
 		if m.Settings.Facetable(f) {
 			if facet.Values, err = toldValues(v, f, list); err != nil {
 				return nil, err
@@ -170,7 +170,7 @@ func (s *Service) told(st *index.State, rule *filter.Node) (out []chat.Facet, er
 		}
 		out = append(out, facet)
 	}
-	slices.SortFunc(out, func(a, b chat.Facet) int { return strings.Compare(a.Attribute, b.Attribute) })
+	slices.SortFunc(out, func(a, b retrieval.Facet) int { return strings.Compare(a.Attribute, b.Attribute) })
 	return out, nil
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/filter"
 	"github.com/parley-search/parley/host/internal/search/index"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
@@ -84,7 +84,7 @@ func (s *Service) countUnder(ctx context.Context, ix *index.Index, rule *filter.
 // FindTexts searches an index for q as the chat does, and returns at most limit
 // documents, best first, each with at most size bytes of text: those that answer
 // q, or its beginning by the chat template. filter is an expression, blank for none.
-func (s *Service) FindTexts(ctx context.Context, caller *auth.Caller, uid, q, filter string, limit, size int) ([]chat.Hit, error) {
+func (s *Service) FindTexts(ctx context.Context, caller *auth.Caller, uid, q, filter string, limit, size int) ([]retrieval.Hit, error) {
 	ix, _, err := s.index(caller, uid)
 	if err != nil {
 		return nil, err
@@ -105,31 +105,31 @@ func (s *Service) FindTexts(ctx context.Context, caller *auth.Caller, uid, q, fi
 	}
 	own.Chat.MaxBytes = size
 	r := settings.NewRenderer(&own)
-	hits := make([]chat.Hit, len(res.Hits))
+	hits := make([]retrieval.Hit, len(res.Hits))
 	for i, h := range res.Hits {
 		text, err := r.Render(ctx, h.Document)
 		if err != nil {
 			return nil, err
 		}
-		hits[i] = chat.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
+		hits[i] = retrieval.Hit{ID: h.ID, Text: text, Document: h.Document, Score: h.Score}
 	}
 	return hits, nil
 }
 
 // ReadText returns one document as a text of at most size bytes. One that a
 // tenant's filter hides is [indexerr.DocumentNotFound].
-func (s *Service) ReadText(ctx context.Context, caller *auth.Caller, uid, id string, size int) (chat.Hit, error) {
+func (s *Service) ReadText(ctx context.Context, caller *auth.Caller, uid, id string, size int) (retrieval.Hit, error) {
 	ix, _, err := s.index(caller, uid)
 	if err != nil {
-		return chat.Hit{}, err
+		return retrieval.Hit{}, err
 	}
 	body, err := s.Document(ctx, caller, uid, id, nil, false)
 	if err != nil {
-		return chat.Hit{}, err
+		return retrieval.Hit{}, err
 	}
 	own := ix.Meta().Settings
 	own.Chat.MaxBytes = size
 	shown := attribute.Project(body, own.Displayed())
 	text, err := settings.NewRenderer(&own).Render(ctx, shown)
-	return chat.Hit{ID: id, Text: text, Document: shown}, err
+	return retrieval.Hit{ID: id, Text: text, Document: shown}, err
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/base/memory"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/passage"
 	"github.com/parley-search/parley/host/internal/search/rank"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 	"github.com/parley-search/parley/host/internal/search/vector"
 )
 
@@ -25,7 +25,7 @@ const maxCandidates = 250
 
 // findPassages answers a search of the chat with the passages of documents that answer q. query holds
 // what the index's chat settings say of a search. choose says which of them are shown.
-func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid string, query Query, choose chooser) (found chat.Found, err error) {
+func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid string, query Query, choose chooser) (found retrieval.Found, err error) {
 	chosen := query.MatchingStrategy != "" || query.RankingScoreThreshold > 0
 	query.Limit = new(maxCandidates)
 	err = s.reading(ctx, caller, uid, &query, func(rd *reading) (err error) {
@@ -74,13 +74,13 @@ const (
 // Passages returns the passages of documents that answer q.Q, as a search of the chat does: best first,
 // of at most maxBytes in all; 0: as the index's chat settings say. Of q count what says which documents
 // may be found and by which words. A blank q.Q has none.
-func (s *Service) Passages(ctx context.Context, caller *auth.Caller, uid string, q Query, maxBytes int) (chat.Found, error) {
+func (s *Service) Passages(ctx context.Context, caller *auth.Caller, uid string, q Query, maxBytes int) (retrieval.Found, error) {
 	if maxBytes != 0 && (maxBytes < minPassages || maxBytes > maxPassages) {
-		return chat.Found{}, apierr.Newf(searcherr.InvalidSearchPassages, "passages.maxBytes is %d; it must be %d to %d.", maxBytes, minPassages, maxPassages)
+		return retrieval.Found{}, apierr.Newf(searcherr.InvalidSearchPassages, "passages.maxBytes is %d; it must be %d to %d.", maxBytes, minPassages, maxPassages)
 	}
 	ix, _, err := s.index(caller, uid)
 	if err != nil {
-		return chat.Found{}, err
+		return retrieval.Found{}, err
 	}
 	own := ix.Meta().Settings.Chat
 	own.Search.Limit = nil // of the chat
@@ -143,26 +143,26 @@ func (s *searcher) addNearest(sp *vector.Memory, m *semantics, candidates []cand
 }
 
 // showPassages reads the candidates and returns the passages of them that choose chooses.
-func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, candidates []candidate, meaning *semantics, choose chooser) (chat.Found, error) {
+func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, candidates []candidate, meaning *semantics, choose chooser) (retrieval.Found, error) {
 	m := rd.state.Meta
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		var err error
 		if ids[i], err = sr.View.ID(c.doc); err != nil {
-			return chat.Found{}, err
+			return retrieval.Found{}, err
 		}
 	}
 	stored, give, err := s.readHeld(m, memory.Of(sr.Ctx), ids)
 	defer give()
 	if err != nil {
-		return chat.Found{}, err
+		return retrieval.Found{}, err
 	}
 	size := m.Settings.Chat.PassageLimit()
 	displayed := m.Settings.Displayed()
 	distinct := rank.DistinctSeen{Attribute: rd.plan.Distinct, Values: map[string]struct{}{}}
 	reader := documentReader{&m.Settings, m.PrimaryKey, rd.plan.query.AttributesToSearchOn, size}
 	var docs []passage.Document
-	var shown []chat.Hit
+	var shown []retrieval.Hit
 	for _, i := range orderCandidates(candidates, stored) {
 		d := stored[i]
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
@@ -171,7 +171,7 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		if distinct.Attribute != "" {
 			fresh, err := distinct.Take(sr.View, candidates[i].doc)
 			if err != nil {
-				return chat.Found{}, err
+				return retrieval.Found{}, err
 			}
 			if !fresh {
 				continue
@@ -182,14 +182,14 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		doc.Near = candidates[i].near
 		doc.Found = float64(candidates[i].score)
 		docs = append(docs, doc)
-		shown = append(shown, chat.Hit{ID: d.ID, Document: body})
+		shown = append(shown, retrieval.Hit{ID: d.ID, Document: body})
 	}
 	ratio := 0.0
 	if meaning != nil {
 		ratio = meaning.Ratio
 	}
 	fit := choose(passage.Rank(docs, q, size, ratio), docs, q)
-	found := chat.Found{Coverage: new(passage.Coverage(fit))}
+	found := retrieval.Found{Coverage: new(passage.Coverage(fit))}
 	for i := range fit {
 		p := &fit[i]
 		h := shown[p.Doc]

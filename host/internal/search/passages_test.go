@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
-	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
 
 // chatFound is a search of the chat.
-func (r *rig) chatFound(uid, q string) chat.Found {
+func (r *rig) chatFound(uid, q string) retrieval.Found {
 	r.tb.Helper()
 	found, err := r.svc.ChatSearch(r.tb.Context(), auth.Everyone(), uid, q, "")
 	if err != nil {
@@ -153,7 +153,7 @@ func TestChatPassagesNonInterference(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The same by itself, also where a strategy says which documents are looked into.
-		both := []chat.Found{found}
+		both := []retrieval.Found{found}
 		for _, strategy := range []settings.Strategy{"", settings.Last} {
 			found, err := r.svc.Passages(t.Context(), me, "a", search.Query{Q: "steep minutes secretword", MatchingStrategy: strategy}, 0)
 			if err != nil {

@@ -1,19 +1,19 @@
-package chat
+package retrieval
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
-	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// A sourceFile is where in a file that was imported a document is.
-type sourceFile struct {
+// A File is where in an imported file a document is.
+type File struct {
 	Path, Group string
 	Page, Line  int // from 1; 0: not known
 	N           *int
@@ -22,14 +22,14 @@ type sourceFile struct {
 	ContentHash string
 }
 
-// file returns where in an imported file the hit is; ok is false where it is of none.
+// File returns where in an imported file the hit is; ok is false where it is of none.
 // The document is read once: a hit is asked for its name and link several times.
-func (h *Hit) file() (f *sourceFile, ok bool) {
+func (h *Hit) File() (f *File, ok bool) {
 	if h.place == nil {
-		h.place = &sourceFile{}
+		h.place = &File{}
 		if bytes.Contains(h.Document, []byte(`"contentHash"`)) {
 			if json.Unmarshal(h.Document, h.place) != nil {
-				*h.place = sourceFile{} // another's members of these names
+				*h.place = File{} // another's members of these names
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func (h *Hit) file() (f *sourceFile, ok bool) {
 }
 
 // heading is the last of the headings above the text. Those of sections that joined it are lines in it.
-func (f *sourceFile) heading() (last string) {
+func (f *File) heading() (last string) {
 	for _, h := range f.Headings {
 		if strings.Contains(f.Text, "\n\n"+h+"\n") || strings.Contains(f.Text, "\n\n"+h+" > ") || strings.HasSuffix(f.Text, "\n\n"+h) {
 			break
@@ -55,7 +55,7 @@ const maxNamed = 80
 // Expenses" and "invoice.pdf, page 2", else a title and its sections, else the document's first short text,
 // else its id.
 func (h *Hit) Name() string {
-	if f, ok := h.file(); ok {
+	if f, ok := h.File(); ok {
 		heading := f.heading()
 		switch {
 		case f.Page > 0:
@@ -82,7 +82,7 @@ func (h *Hit) Link(base, index string) string {
 		return own
 	}
 	base += "/indexes/" + index
-	f, ok := h.file()
+	f, ok := h.File()
 	if !ok {
 		return base + "/documents/" + url.PathEscape(h.ID)
 	}
@@ -107,15 +107,16 @@ func linkOf(document []byte) string {
 }
 
 // firstText returns the first of the fields called names that is a text and good.
-func firstText(document []byte, good func(string) bool, names ...string) string {
-	values := make([]json.RawMessage, len(names))
-	if !jsonbody.Pick(document, values, names...) {
-		return ""
-	}
-	for _, v := range values {
-		if text, ok := rawjson.String(v); ok && text != "" && good(text) {
-			return text
+func firstText(document []byte, good func(string) bool, names ...string) (first string) {
+	m, ok := rawjson.MembersOf(document)
+	for ok && len(names) > 0 && m.Next() {
+		at := slices.IndexFunc(names, m.Called)
+		if at < 0 {
+			continue
+		}
+		if text, ok := rawjson.String(m.Value); ok && text != "" && good(text) {
+			first, names = text, names[:at] // those before it are better
 		}
 	}
-	return ""
+	return first
 }
