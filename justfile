@@ -21,7 +21,7 @@ run *ARGS:
 
 # all tests, and what was skipped
 test *ARGS="./...":
-    go run ./.ci/tests {{ ARGS }}
+    go run gotest.tools/gotestsum@v1.13.0 --format pkgname -- {{ ARGS }}
 
 # the tests of concurrent code under the race detector
 race:
