@@ -48,14 +48,15 @@ func (s *codeStore) Add(key codeKey, code io.Reader) error {
 // Delete is told of code that is of another version of wazero.
 func (s *codeStore) Delete(codeKey) error { return nil }
 
-// newCodeCache returns a cache of wazero's that works with s.
-//
-// wazero itself offers no more than a folder: a file is written there, read into memory of
-// wazero's own, and would have to be written again to be mapped. So s is put in the place
-// of the folder, which is found by the name of its field.
-func newCodeCache(s *codeStore) (wazero.CompilationCache, error) {
+// storeField is the field of wazero's cache that holds its folder.
+const storeField = "fileCache"
+
+// newCodeCache returns a cache of wazero's that works with s, which is put into the field
+// of that name. wazero itself offers no more than a folder: a file is written there, read
+// into memory of wazero's own, and would have to be written again to be mapped.
+func newCodeCache(field string, s *codeStore) (wazero.CompilationCache, error) {
 	cache := wazero.NewCompilationCache()
-	place := reflect.ValueOf(cache).Elem().FieldByName("fileCache")
+	place := reflect.ValueOf(cache).Elem().FieldByName(field)
 	if place.Kind() != reflect.Interface || !reflect.TypeOf(s).Implements(place.Type()) {
 		return nil, fmt.Errorf("wazero %s has no place for a store of compiled code", wazeroVersion())
 	}

@@ -84,6 +84,36 @@ func TestCodeMapped(t *testing.T) {
 	}
 }
 
+// TestOtherWazero opens a runtime as with a version of wazero that has no place for a store of
+// ours: modules are compiled and run, kept in wazero's own form, and the log learns of it.
+func TestOtherWazero(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		var lost []string
+		o := Options{CacheDir: dir, Aside: []string{"/no/such/compiler"}, CacheLost: func(err error) { lost = append(lost, err.Error()) }}
+		r, err := openWith(o, "renamed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Compile(t.Context(), "numbers", numbers(7), Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Number(t.Context(), 0, "number"); err != nil || got != 7 {
+			t.Errorf("the number is %d, %v, want 7", got, err)
+		}
+		if len(lost) != 1 || !strings.Contains(lost[0], "no place for a store") || r.CacheProblem() == nil {
+			t.Errorf("the log has %q and the cache's problem is %v, want one line about wazero", lost, r.CacheProblem())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if kept, err := ListCache(dir); err != nil || len(kept) == 0 {
+			t.Errorf("the cache keeps %d modules, %v, want some", len(kept), err)
+		}
+	}
+}
+
 // TestHammerReload loads and closes modules of one form side by side: whether wazero has
 // the code in memory yet, still, or no more, each runs its own.
 func TestHammerReload(t *testing.T) {

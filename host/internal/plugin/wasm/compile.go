@@ -207,7 +207,7 @@ func codeNameOf(ctx context.Context, l Limiter, bin []byte) (name string, err er
 
 // compileFor has wazero compile bin with s, and holds nothing of it.
 func compileFor(ctx context.Context, l Limiter, bin []byte, s *codeStore) error {
-	cache, err := newCodeCache(s)
+	cache, err := newCodeCache(storeField, s)
 	if err != nil {
 		return err
 	}

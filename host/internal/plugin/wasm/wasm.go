@@ -84,7 +84,10 @@ type Runtime struct {
 }
 
 // Open returns a Runtime. Close it after use.
-func Open(o Options) (*Runtime, error) {
+func Open(o Options) (*Runtime, error) { return openWith(o, storeField) }
+
+// openWith is Open for a wazero whose cache has its folder in the field of that name.
+func openWith(o Options, field string) (*Runtime, error) {
 	r := &Runtime{
 		log: o.Log, dir: o.CacheDir, program: o.Aside, children: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		modules: map[*Module]struct{}{}, offered: map[string]*keptCode{}, taken: map[string][]byte{}, cacheLost: o.CacheLost,
@@ -94,7 +97,7 @@ func Open(o Options) (*Runtime, error) {
 	if limiter == nil {
 		limiter = Metered()
 	}
-	err := r.openCache(limiter)
+	err := r.openCache(limiter, field)
 	if err != nil {
 		return nil, errors.Join(err, r.sweep())
 	}
@@ -154,10 +157,20 @@ func (r *Runtime) cacheWorks() {
 	}
 }
 
-// openCache opens the cache of compiled code, in memory where there is no folder.
-func (r *Runtime) openCache(l Limiter) (err error) {
+// openCache opens the cache of compiled code, in memory where there is no folder. With a
+// wazero that has no place for a store of ours it is wazero's own in that folder, which costs
+// memory and the start, and modules are compiled by this process.
+func (r *Runtime) openCache(l Limiter, field string) (err error) {
 	if r.dir == "" {
 		r.cache = wazero.NewCompilationCache()
+		return nil
+	}
+	if r.cache, err = newCodeCache(field, &codeStore{get: r.give}); err != nil {
+		r.cacheFails(err)
+		if r.cache, err = wazero.NewCompilationCacheWithDir(r.dir); err != nil {
+			r.cache = wazero.NewCompilationCache()
+		}
+		r.dir = ""
 		return nil
 	}
 	// A name depends on the module, here always the same, and on the processor.
@@ -167,8 +180,7 @@ func (r *Runtime) openCache(l Limiter) (err error) {
 		return err
 	}
 	r.machine = name[:8]
-	r.cache, err = newCodeCache(&codeStore{get: r.give})
-	return err
+	return nil
 }
 
 func (r *Runtime) forget(m *Module) {
