@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/base/framing"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
@@ -122,7 +123,7 @@ func (r *Replayer) Answer() provider.Source {
 // Chunks writes the frames that a client would see.
 func (r *Replayer) Chunks(ctx context.Context, rec Recording, w io.Writer) error {
 	source := r.Answer()
-	return chat.Replay(ctx, source, newRecorded(rec, framing(ctx, source, rec)), openai.NewChunks(frameWriter{w}, false))
+	return chat.Replay(ctx, source, newRecorded(rec, framingOf(ctx, source, rec)), openai.NewChunks(frameWriter{w}, false))
 }
 
 // Aggregate returns what a client has at the end: a [response.Aggregate],
@@ -137,7 +138,7 @@ func (r *Replayer) Aggregate(ctx context.Context, rec Recording) (any, error) {
 		return f, nil
 	}
 	a, source := response.New(), r.Answer()
-	recorded := newRecorded(rec, framing(ctx, source, rec))
+	recorded := newRecorded(rec, framingOf(ctx, source, rec))
 	var state []byte
 	for flags := byte(abi.FlagFirst); ; flags = 0 {
 		events, err := recorded.Next()
@@ -183,15 +184,15 @@ func (r *Replayer) failure(ctx context.Context, rec Recording) (*response.Failur
 // recorded is a response that was recorded. It is a [outbound.Response].
 type recorded struct {
 	rec    Recording
-	framer *upstream.Framer
+	framer *framing.Framer
 	rest   []byte
 	cuts   *rand.Rand
 	ended  bool
 }
 
-// framing is what the plugin says of its responses when it asks for one; auto
+// framingOf is what the plugin says of its responses when it asks for one; auto
 // where it refuses the question.
-func framing(ctx context.Context, source provider.Source, rec Recording) string {
+func framingOf(ctx context.Context, source provider.Source, rec Recording) string {
 	m := source.Manifest()
 	settings := abi.Settings{BaseURL: rec.BaseURL}
 	if manifest.UsesPlaceholders(m) {
@@ -207,10 +208,10 @@ func framing(ctx context.Context, source provider.Source, rec Recording) string 
 	return out.Framing
 }
 
-func newRecorded(rec Recording, framing string) *recorded {
+func newRecorded(rec Recording, cut string) *recorded {
 	return &recorded{
 		rec: rec, rest: rec.Body, cuts: rand.New(rand.NewPCG(rec.Seed, 0)),
-		framer: upstream.NewFramer(upstream.FramerOptions{Framing: framing, ContentType: rec.Header.Get("content-type")}),
+		framer: framing.New(framing.Options{Framing: cut, ContentType: rec.Header.Get("content-type")}),
 	}
 }
 

@@ -288,6 +288,7 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString(layoutHead)
+	b.WriteString(wingDiagram())
 	for _, l := range layers {
 		fmt.Fprintf(&b, "\n## %s%s\n\n| package | what it is | may import | owns |\n|---|---|---|---|\n", strings.ToUpper(string(l[:1])), l[1:])
 		for _, r := range layout {
@@ -327,6 +328,10 @@ others has one owner, but for a few that are types or small helpers. ` + "`~`" +
 A request goes from ` + "`~api/httpapi`" + ` to the domain (` + "`~chat`, `~search`, `~task`" + `), which asks for what it needs by
 interfaces of its own: of ` + "`~data/store`" + ` for what lasts, of ` + "`~plugin`" + ` over ` + "`~plugin/wasm`" + ` for the words of a provider, of
 ` + "`~egress/upstream`" + ` for what leaves the host. ` + "`host`" + ` opens them in order and connects them.
+
+The wings of ` + "`host/internal`" + `, from the one that knows all others down. Each may import those that it points at,
+and those that these point at. All import ` + "`base`" + `.
+
 `
 
 // within reports whether path is parent or lies below it.

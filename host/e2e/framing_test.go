@@ -13,19 +13,19 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 )
 
-// A framing writes one answer as servers do that keep to no rule of theirs: events and
+// An unruly writer writes one answer as servers do that keep to no rule of theirs: events and
 // members come in any order and dress, and say the same.
-type framing struct {
+type unruly struct {
 	*rand.Rand
 	b   strings.Builder
 	end string // of a line
 }
 
 // pick returns one of texts.
-func (f *framing) pick(texts ...string) string { return texts[f.IntN(len(texts))] }
+func (f *unruly) pick(texts ...string) string { return texts[f.IntN(len(texts))] }
 
 // member returns members of an object in a random order, among others that say nothing.
-func (f *framing) object(members ...string) string {
+func (f *unruly) object(members ...string) string {
 	for range f.IntN(3) {
 		members = append(members, fmt.Sprintf(`"x_%d":%s`, f.IntN(1e6), f.pick("null", "{}", "[]", `"a\"b"`, "NaN", "-Infinity", "1e5", "false")))
 	}
@@ -35,10 +35,10 @@ func (f *framing) object(members ...string) string {
 }
 
 // line writes a line of the stream.
-func (f *framing) line(text string) { f.b.WriteString(text + f.end) }
+func (f *unruly) line(text string) { f.b.WriteString(text + f.end) }
 
 // event writes an event, among comments and heartbeats.
-func (f *framing) event(data string) {
+func (f *unruly) event(data string) {
 	switch f.IntN(6) {
 	case 0:
 		f.line(f.pick(": ping", ":", ": OPENROUTER PROCESSING", "id: 7", "retry: 500"))
@@ -51,7 +51,7 @@ func (f *framing) event(data string) {
 }
 
 // chunk writes a chunk with a delta.
-func (f *framing) chunk(finish, usage string, delta ...string) {
+func (f *unruly) chunk(finish, usage string, delta ...string) {
 	if f.IntN(4) == 0 {
 		delta = append(delta, f.pick(`"refusal":null`, `"tool_calls":null`, `"function_call":null`, `"reasoning_content":null`, `"role":"assistant"`))
 	}
@@ -78,7 +78,7 @@ func (f *framing) chunk(finish, usage string, delta ...string) {
 
 // framed writes an answer of texts, reasoning and a call, with its end.
 func framed(seed uint64) string {
-	f := &framing{Rand: rand.New(rand.NewPCG(seed, 43))}
+	f := &unruly{Rand: rand.New(rand.NewPCG(seed, 43))}
 	f.end = f.pick("\n", "\r\n", "\r")
 	f.b.WriteString(f.pick("", "", "\ufeff"))
 	if f.IntN(2) == 0 {
@@ -131,7 +131,7 @@ func framed(seed uint64) string {
 }
 
 // lastData is the last line of data.
-func (f *framing) lastData() string {
+func (f *unruly) lastData() string {
 	s := f.b.String()
 	return s[strings.LastIndex(s, "data:"):]
 }

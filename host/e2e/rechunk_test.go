@@ -16,9 +16,9 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/base/framing"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat"
-	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -83,7 +83,7 @@ func newPieces(t *testing.T, module []byte, source string) *pieces {
 
 // Do implements [outbound.Sender].
 func (p *pieces) Do(context.Context, *outbound.Request) (outbound.Response, error) {
-	return &piecemeal{left: p.body, next: p.next, framer: upstream.NewFramer(upstream.FramerOptions{ContentType: "text/event-stream"})}, nil
+	return &piecemeal{left: p.body, next: p.next, framer: framing.New(framing.Options{ContentType: "text/event-stream"})}, nil
 }
 
 // check compares the answer to body in many pieces with that to body in one,
@@ -150,7 +150,7 @@ func (p *pieces) answer(t *testing.T, body []byte, next func(left int) int) stri
 type piecemeal struct {
 	left   []byte
 	next   func(left int) int
-	framer *upstream.Framer
+	framer *framing.Framer
 	ended  bool
 }
 

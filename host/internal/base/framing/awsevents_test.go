@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"encoding/binary"
@@ -51,7 +51,7 @@ var awsWant = []event{
 
 // TestAWSEvents cuts a stream at every byte, and tells it by its content type.
 func TestAWSEvents(t *testing.T) {
-	for _, o := range []FramerOptions{{Framing: abi.FramingAWSEventStream}, {ContentType: "application/vnd.amazon.eventstream"}} {
+	for _, o := range []Options{{Framing: abi.FramingAWSEventStream}, {ContentType: "application/vnd.amazon.eventstream"}} {
 		for n := 1; n <= len(awsStream); n++ {
 			if got, err := cut(o, bytewise(awsStream, n)...); err != nil || !slices.Equal(got, awsWant) {
 				t.Fatalf("%+v by %d bytes: %q, %v; want %q", o, n, got, err, awsWant)
@@ -63,7 +63,7 @@ func TestAWSEvents(t *testing.T) {
 // TestAWSEventsDamaged turns each bit of a stream and ends it at each byte: what
 // comes is the events before, and an error but at the end of a message.
 func TestAWSEventsDamaged(t *testing.T) {
-	o := FramerOptions{Framing: abi.FramingAWSEventStream, MaxEvent: 1 << 20}
+	o := Options{Framing: abi.FramingAWSEventStream, MaxEvent: 1 << 20}
 	ends := map[int]bool{0: true}
 	for at := 0; at < len(awsStream); {
 		at += int(binary.BigEndian.Uint32([]byte(awsStream[at:])))
@@ -123,7 +123,7 @@ func TestAWSVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, err := cut(FramerOptions{Framing: abi.FramingAWSEventStream}, string(b))
+		events, err := cut(Options{Framing: abi.FramingAWSEventStream}, string(b))
 		if good := strings.Contains(file, "positive"); good != (err == nil) || good != (len(events) == 1) {
 			t.Errorf("%s: %q, %v", file, events, err)
 		}
@@ -135,12 +135,12 @@ func FuzzAWSEvents(f *testing.F) {
 	f.Add([]byte(awsStream[:100]), uint8(5), uint8(3))
 	f.Add([]byte(awsLengths(40, 20)+strings.Repeat("x", 40)), uint8(7), uint8(2))
 	f.Fuzz(func(t *testing.T, in []byte, a, b uint8) {
-		fuzzBinary(t, FramerOptions{Framing: abi.FramingAWSEventStream, MaxEvent: 1 << 10}, in, a, b)
+		fuzzBinary(t, Options{Framing: abi.FramingAWSEventStream, MaxEvent: 1 << 10}, in, a, b)
 	})
 }
 
 // fuzzBinary holds any chunks to the whole.
-func fuzzBinary(t *testing.T, o FramerOptions, in []byte, a, b uint8) {
+func fuzzBinary(t *testing.T, o Options, in []byte, a, b uint8) {
 	want, wantErr := cut(o, string(in))
 	i, j := min(int(a), len(in)), min(int(a)+int(b), len(in))
 	for _, chunks := range [][]string{{string(in[:i]), string(in[i:j]), string(in[j:])}, bytewise(string(in), 1+int(b)%7)} {

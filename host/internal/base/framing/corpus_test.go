@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ const mostCut = 3 << 20
 
 func recorded(t *testing.T, body string) {
 	lf := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(body)
-	o := FramerOptions{Framing: abi.FramingAuto, ContentType: "text/event-stream"}
+	o := Options{Framing: abi.FramingAuto, ContentType: "text/event-stream"}
 	want, err := cut(o, lf)
 	if err != nil || len(want) == 0 {
 		t.Fatalf("whole: %d events, error %v; want some and none", len(want), err)
@@ -101,9 +101,9 @@ func recorded(t *testing.T, body string) {
 type comparer struct{ want []event }
 
 // check frames in, in chunks of one byte or split in two at the offset at.
-func (c *comparer) check(t *testing.T, how string, o FramerOptions, in []byte, at int) {
+func (c *comparer) check(t *testing.T, how string, o Options, in []byte, at int) {
 	t.Helper()
-	f := NewFramer(o)
+	f := New(o)
 	n := 0
 	take := func(events []abi.Event, err error) {
 		if err != nil {

@@ -1,4 +1,6 @@
-package upstream
+// Package framing cuts the body of a provider's answer into events: server-sent events, JSON
+// values, one a line or in an array, and the event streams of AWS.
+package framing
 
 import (
 	"cmp"
@@ -8,9 +10,12 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-// FramerOptions says how a body is cut. The zero value is FramingAuto with the
+// DefaultMaxEvent bounds one event, in bytes, where nothing else is said.
+const DefaultMaxEvent = 16 << 20
+
+// Options says how a body is cut. The zero value is FramingAuto with the
 // default bound.
-type FramerOptions struct {
+type Options struct {
 	Framing     string // abi.FramingAuto and so on; default auto
 	ContentType string // of the response, for auto
 	MaxEvent    int    // bytes of one event; default 16 MiB
@@ -78,10 +83,10 @@ const (
 	maxSniff     = 1 << 10 // of leading space before the framing is taken as SSE
 )
 
-// NewFramer returns a framer at the start of a body. An unknown framing is
+// New returns a framer at the start of a body. An unknown framing is
 // taken as auto.
-func NewFramer(o FramerOptions) *Framer {
-	f := &Framer{max: cmp.Or(o.MaxEvent, defaultMaxEvent)}
+func New(o Options) *Framer {
+	f := &Framer{max: cmp.Or(o.MaxEvent, DefaultMaxEvent)}
 	kind := contentKind(o.ContentType)
 	f.html = kind == contentHTML
 	switch o.Framing {

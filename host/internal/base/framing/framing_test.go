@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ type event struct{ typ, data string }
 
 // cut frames the chunks and returns copies of all events, with the error that
 // ended them.
-func cut(o FramerOptions, chunks ...string) ([]event, error) {
-	f := NewFramer(o)
+func cut(o Options, chunks ...string) ([]event, error) {
+	f := New(o)
 	var out []event
 	keep := func(events []abi.Event) {
 		for _, e := range events {
@@ -53,7 +53,7 @@ type framingTest struct {
 
 // checkFraming frames each input whole, byte by byte and split in two at every
 // offset.
-func checkFraming(t *testing.T, o FramerOptions, tests []framingTest) {
+func checkFraming(t *testing.T, o Options, tests []framingTest) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,30 +106,30 @@ func TestAuto(t *testing.T) {
 		{"after much space", "", strings.Repeat("\n", 3000) + "data: a\n\n", data("a")},
 	}
 	for _, tt := range tests {
-		checkFraming(t, FramerOptions{ContentType: tt.contentType}, []framingTest{{tt.name, tt.in, tt.want}})
+		checkFraming(t, Options{ContentType: tt.contentType}, []framingTest{{tt.name, tt.in, tt.want}})
 	}
 }
 
 func TestFramerRefuses(t *testing.T) {
 	tests := []struct {
 		name string
-		o    FramerOptions
+		o    Options
 		in   string
 		want []event // before the error
 		kind outbound.ErrorKind
 		text string
 	}{
-		{"HTML", FramerOptions{}, "\r\n <!doctype html><title>x</title>", nil, outbound.Broken, "HTML"},
-		{"HTML as SSE", FramerOptions{Framing: abi.FramingSSE}, "<html>", nil, outbound.Broken, "HTML"},
-		{"HTML without a tag", FramerOptions{ContentType: "text/html"}, "Bad Gateway", nil, outbound.Broken, "HTML"},
-		{"long line", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef\n\n", data("a"), outbound.TooLong, "16 bytes"},
-		{"long line without an end", FramerOptions{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef", data("a"), outbound.TooLong, "16 bytes"},
-		{"many lines", FramerOptions{MaxEvent: 16}, "data: a\n\n" + strings.Repeat("data: 0123\n", 4), data("a"), outbound.TooLong, "16 bytes"},
-		{"long bare value", FramerOptions{MaxEvent: 16, Framing: abi.FramingSSE}, "{\n" + strings.Repeat("\"a\": 1,\n", 4), nil, outbound.TooLong, "16 bytes"},
-		{"long value", FramerOptions{MaxEvent: 16}, `{"a":1}{"a":"0123456789abcdef"}`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
-		{"long value without an end", FramerOptions{MaxEvent: 16}, `[{"a":1},{"a":"0123456789abcdef`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
-		{"array without an end", FramerOptions{}, `[{"a":1},`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
-		{"value without an end", FramerOptions{}, `{"a":1}{"b":`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
+		{"HTML", Options{}, "\r\n <!doctype html><title>x</title>", nil, outbound.Broken, "HTML"},
+		{"HTML as SSE", Options{Framing: abi.FramingSSE}, "<html>", nil, outbound.Broken, "HTML"},
+		{"HTML without a tag", Options{ContentType: "text/html"}, "Bad Gateway", nil, outbound.Broken, "HTML"},
+		{"long line", Options{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef\n\n", data("a"), outbound.TooLong, "16 bytes"},
+		{"long line without an end", Options{MaxEvent: 16}, "data: a\n\ndata: 0123456789abcdef", data("a"), outbound.TooLong, "16 bytes"},
+		{"many lines", Options{MaxEvent: 16}, "data: a\n\n" + strings.Repeat("data: 0123\n", 4), data("a"), outbound.TooLong, "16 bytes"},
+		{"long bare value", Options{MaxEvent: 16, Framing: abi.FramingSSE}, "{\n" + strings.Repeat("\"a\": 1,\n", 4), nil, outbound.TooLong, "16 bytes"},
+		{"long value", Options{MaxEvent: 16}, `{"a":1}{"a":"0123456789abcdef"}`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
+		{"long value without an end", Options{MaxEvent: 16}, `[{"a":1},{"a":"0123456789abcdef`, data(`{"a":1}`), outbound.TooLong, "16 bytes"},
+		{"array without an end", Options{}, `[{"a":1},`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
+		{"value without an end", Options{}, `{"a":1}{"b":`, data(`{"a":1}`), outbound.Broken, "middle of a JSON value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestFramerRefuses(t *testing.T) {
 // grow with it.
 func TestFramerStaysSmall(t *testing.T) {
 	for _, in := range []string{": comment\n", "\n", "id: 1\n", "event: x\r"} {
-		f := NewFramer(FramerOptions{Framing: abi.FramingSSE})
+		f := New(Options{Framing: abi.FramingSSE})
 		if _, err := f.Feed([]byte("data: a\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestFramerRests(t *testing.T) {
 			return "[" + strings.Join(all, ",\n") + "]"
 		}
 		for _, size := range []int{1, 7, 100, 1400, 9000} {
-			fs := []*Framer{NewFramer(FramerOptions{Framing: framing}), NewFramer(FramerOptions{Framing: framing})}
+			fs := []*Framer{New(Options{Framing: framing}), New(Options{Framing: framing})}
 			rest := []string{body(0), body(1000)}
 			var got [2][]string
 			for len(rest[0])+len(rest[1]) > 0 {
@@ -221,7 +221,7 @@ func TestFramerRests(t *testing.T) {
 // as much as there is room for.
 func TestFramerGrowsWhenFilled(t *testing.T) {
 	const event = "data: a word and what stands around it\n\n"
-	f := NewFramer(FramerOptions{Framing: abi.FramingSSE})
+	f := New(Options{Framing: abi.FramingSSE})
 	read := func(in string) {
 		t.Helper()
 		p := f.Room()
@@ -249,7 +249,7 @@ func TestFramerGrowsWhenFilled(t *testing.T) {
 func TestFramerLargeEvents(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	in := "data: " + long + "\n\ndata: " + long + "\n\ndata: a\n\n"
-	got, err := cut(FramerOptions{}, bytewise(in, 1000)...)
+	got, err := cut(Options{}, bytewise(in, 1000)...)
 	if err != nil || !slices.Equal(got, data(long, long, "a")) {
 		t.Errorf("events of 3 MiB: %d events, error %v; want 3 and none", len(got), err)
 	}
@@ -263,7 +263,7 @@ func TestFramerAllocs(t *testing.T) {
 		framing string
 		in      []byte
 	}{{abi.FramingSSE, block}, {abi.FramingJSONLines, values}} {
-		f := NewFramer(FramerOptions{Framing: tt.framing})
+		f := New(Options{Framing: tt.framing})
 		got := testing.AllocsPerRun(100, func() {
 			for p := range slices.Chunk(tt.in, 97) {
 				if _, err := f.Take(copy(f.Room(), p)); err != nil {

@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ func FuzzSSE(f *testing.F) {
 		f.Add([]byte(s), uint8(5), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, a, b uint8) {
-		fuzzFraming(t, FramerOptions{Framing: abi.FramingSSE, MaxEvent: 64}, in, a, b)
-		fuzzFraming(t, FramerOptions{MaxEvent: 64}, in, a, b)
+		fuzzFraming(t, Options{Framing: abi.FramingSSE, MaxEvent: 64}, in, a, b)
+		fuzzFraming(t, Options{MaxEvent: 64}, in, a, b)
 	})
 }
 
@@ -44,14 +44,14 @@ func FuzzJSONArray(f *testing.F) {
 		f.Add([]byte(s), uint8(4), uint8(7))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, a, b uint8) {
-		fuzzFraming(t, FramerOptions{Framing: abi.FramingJSONArray, MaxEvent: 64}, in, a, b)
-		fuzzFraming(t, FramerOptions{Framing: abi.FramingJSONLines, MaxEvent: 64}, in, a, b)
+		fuzzFraming(t, Options{Framing: abi.FramingJSONArray, MaxEvent: 64}, in, a, b)
+		fuzzFraming(t, Options{Framing: abi.FramingJSONLines, MaxEvent: 64}, in, a, b)
 	})
 }
 
 // fuzzFraming frames in whole, by one byte, and in chunks of a and b bytes in
 // turn.
-func fuzzFraming(t *testing.T, o FramerOptions, in []byte, a, b uint8) {
+func fuzzFraming(t *testing.T, o Options, in []byte, a, b uint8) {
 	want, wantErr := cut(o, string(in))
 	for _, e := range want {
 		if !utf8.ValidString(e.data) || !utf8.ValidString(e.typ) {

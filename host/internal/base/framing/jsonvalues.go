@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // jsonScan finds where a JSON value that begins with a bracket or a quote
@@ -132,7 +133,7 @@ func (f *Framer) valueStart() bool {
 	for ; f.r < f.w; f.r++ {
 		c := f.buf[f.r]
 		switch {
-		case isSpace(c) || c == ',':
+		case rawjson.IsSpace(c) || c == ',':
 			continue
 		case f.framer == framingArray && c == '[' && !s.array:
 			s.array = true

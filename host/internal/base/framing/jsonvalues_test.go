@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestJSONArray(t *testing.T) {
-	checkFraming(t, FramerOptions{Framing: abi.FramingJSONArray}, []framingTest{
+	checkFraming(t, Options{Framing: abi.FramingJSONArray}, []framingTest{
 		{"empty", "[]", nil},
 		{"nothing", "", nil},
 		{"compact", `[{"a":1},{"b":[2,3]}]`, data(`{"a":1}`, `{"b":[2,3]}`)},
@@ -23,7 +23,7 @@ func TestJSONArray(t *testing.T) {
 }
 
 func TestJSONLines(t *testing.T) {
-	checkFraming(t, FramerOptions{Framing: abi.FramingJSONLines}, []framingTest{
+	checkFraming(t, Options{Framing: abi.FramingJSONLines}, []framingTest{
 		{"lines", "{\"a\":1}\n{\"b\":2}\n", data(`{"a":1}`, `{"b":2}`)},
 		{"CRLF and blank lines", "\r\n{\"a\":1}\r\n\r\n{\"b\":2}\r\n", data(`{"a":1}`, `{"b":2}`)},
 		{"no line end", "{\"a\":1}\n{\"b\":2}", data(`{"a":1}`, `{"b":2}`)},

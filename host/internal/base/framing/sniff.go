@@ -1,9 +1,10 @@
-package upstream
+package framing
 
 import (
 	"bytes"
 
 	"github.com/parley-search/parley/host/internal/base/outbound"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // begin drops the byte order mark and settles the framing, or leaves the state
@@ -22,7 +23,7 @@ func (f *Framer) begin(last bool) {
 		f.state = afterMark
 	}
 	n, first := 0, byte(0)
-	for n < len(b) && n < maxSniff && isSpace(b[n]) {
+	for n < len(b) && n < maxSniff && rawjson.IsSpace(b[n]) {
 		n++
 	}
 	switch {
@@ -60,8 +61,6 @@ func (f *Framer) sniff(first byte) framing {
 func looksLikeSSE(c byte) bool {
 	return c == ':' || c == 'd' || c == 'e' || c == 'i' || c == 'r' || c == 0
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 func htmlError() error {
 	return &outbound.Error{

@@ -1,4 +1,4 @@
-package upstream
+package framing
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 func TestSSE(t *testing.T) {
 	const mark = "\xef\xbb\xbf"
-	checkFraming(t, FramerOptions{Framing: abi.FramingSSE}, []framingTest{
+	checkFraming(t, Options{Framing: abi.FramingSSE}, []framingTest{
 		{"one", "data: a\n\n", data("a")},
 		{"several", "data: a\n\ndata: b\n\ndata: c\n\n", data("a", "b", "c")},
 		{"done passes", "data: {}\n\ndata: [DONE]\n\n", data("{}", "[DONE]")},

@@ -145,3 +145,14 @@ func wantError(t *testing.T, err error, kind outbound.ErrorKind, text string, re
 		t.Errorf("error %q of kind %s, retryable %v; want %q, kind %s, retryable %v", e.Message, e.Kind, e.Retryable, text, kind, retryable)
 	}
 }
+
+// An event as a test writes it.
+type event struct{ typ, data string }
+
+func data(list ...string) []event {
+	out := make([]event, len(list))
+	for i, s := range list {
+		out[i] = event{data: s}
+	}
+	return out
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/parley-search/parley/host/internal/base/framing"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/base/secret"
@@ -84,7 +85,7 @@ type recording struct {
 	dir     string
 	scrub   *secret.Scrubber
 	fail    func(string, error)
-	framing FramerOptions
+	framing framing.Options
 
 	mu      sync.Mutex // an answer may be closed while it is read
 	what    RecordedCase
@@ -96,7 +97,7 @@ type recording struct {
 
 // begin returns the recording of resp, which url gave and framing cuts into events, or nil
 // where there is to be none.
-func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response, framing FramerOptions, s *secret.Scrubber) *recording {
+func (r *Recorder) begin(out *outbound.Request, url string, resp *http.Response, framing framing.Options, s *secret.Scrubber) *recording {
 	if r == nil || len(r.o.Workspaces) > 0 && !slices.Contains(r.o.Workspaces, out.Workspace) {
 		return nil
 	}
@@ -261,7 +262,7 @@ func (rec *recording) events() (all [][]byte) {
 	if rec.what.Kind == "error" {
 		return [][]byte{rec.body}
 	}
-	f := NewFramer(rec.framing)
+	f := framing.New(rec.framing)
 	events, err := f.Feed(rec.body)
 	for _, e := range events {
 		all = append(all, bytes.Clone(e.Data))

@@ -59,15 +59,3 @@ func TestRequestNotSent(t *testing.T) {
 		wantError(t, err, outbound.Refused, text, false)
 	}
 }
-
-func TestContentKind(t *testing.T) {
-	for header, want := range map[string]contentType{
-		"text/event-stream": contentSSE, "Text/Event-Stream; charset=utf-8": contentSSE, "application/json;x": contentJSON,
-		"application/problem+json": contentJSON, "application/x-ndjson": contentJSON, "text/html": contentHTML, "": contentOther,
-		"text/plain": contentOther,
-	} {
-		if got := contentKind(header); got != want {
-			t.Errorf("contentKind(%q) = %d, want %d", header, got, want)
-		}
-	}
-}

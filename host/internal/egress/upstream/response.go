@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/base/framing"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
@@ -23,8 +24,8 @@ type response struct {
 	url     string    // without what signed it
 	body    io.Reader // decompressed
 	watch   *watch
-	framing FramerOptions
-	framer  *Framer
+	framing framing.Options
+	framer  *framing.Framer
 	scrub   scrubs
 	left    int64       // bytes that may still come
 	limit   int64       // bytes that might come at first

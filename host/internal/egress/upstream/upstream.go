@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/base/framing"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 )
 
@@ -42,15 +43,13 @@ type Limits struct {
 	MaxRequest  int   // bytes of a request's body; default 64 MiB
 }
 
-const defaultMaxEvent = 16 << 20
-
 func (l Limits) withDefaults() Limits {
 	l.Connect = cmp.Or(l.Connect, 10*time.Second)
 	l.FirstByte = cmp.Or(l.FirstByte, time.Minute)
 	l.Silence = cmp.Or(l.Silence, time.Minute)
 	l.Whole = cmp.Or(l.Whole, 10*time.Minute)
 	l.Most = cmp.Or(l.Most, 10*time.Minute)
-	l.MaxEvent = cmp.Or(l.MaxEvent, defaultMaxEvent)
+	l.MaxEvent = cmp.Or(l.MaxEvent, framing.DefaultMaxEvent)
 	l.MaxResponse = cmp.Or(l.MaxResponse, 256<<20)
 	l.MaxHead = cmp.Or(l.MaxHead, 64<<10)
 	l.MaxRequest = cmp.Or(l.MaxRequest, 64<<20)
@@ -154,13 +153,13 @@ func (c *Client) send(ctx context.Context, out *outbound.Request) (_ *response, 
 		left:  c.limits.MaxResponse,
 		limit: c.limits.MaxResponse,
 		scrub: scrub,
-		framing: FramerOptions{
+		framing: framing.Options{
 			Framing:     out.Encoded.Framing,
 			ContentType: resp.Header.Get("Content-Type"),
 			MaxEvent:    c.limits.MaxEvent,
 		},
 	}
-	r.framer = NewFramer(r.framing)
+	r.framer = framing.New(r.framing)
 	if err := r.open(); err != nil {
 		r.Close()
 		return nil, signed, err

@@ -7,18 +7,18 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/base/framing"
 )
 
 // streamOfCase is the body as the host would frame it. A body that breaks the
 // rules of framing never reaches a plugin whole, and is no stream here.
-func streamOfCase(c response.Case, framing string) (stream, error) {
+func streamOfCase(c response.Case, cut string) (stream, error) {
 	header := http.Header{}
 	for name, value := range c.Headers {
 		header.Set(name, value)
 	}
 	st := stream{name: c.Name}
-	f := upstream.NewFramer(upstream.FramerOptions{Framing: framing, ContentType: header.Get("content-type")})
+	f := framing.New(framing.Options{Framing: cut, ContentType: header.Get("content-type")})
 	events, err := f.Feed(c.Body)
 	st.add(events)
 	if err == nil {
@@ -29,7 +29,7 @@ func streamOfCase(c response.Case, framing string) (stream, error) {
 }
 
 // runCase gives a case to a guest and compares.
-func runCase(c response.Case, g *guest, framing string) error {
+func runCase(c response.Case, g *guest, cut string) error {
 	if c.Kind == response.KindList {
 		return runListCase(c, g)
 	}
@@ -48,7 +48,7 @@ func runCase(c response.Case, g *guest, framing string) error {
 		}
 		return differs(c, response.NewFailure(c.Status, e))
 	}
-	st, broken := streamOfCase(c, framing)
+	st, broken := streamOfCase(c, cut)
 	o, _, err := st.run(g)
 	switch {
 	case broken != nil:
