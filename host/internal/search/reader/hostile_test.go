@@ -87,8 +87,12 @@ func TestReadBombs(t *testing.T) {
 		{"spans.html", "<table><tr><th>x<tr>" + strings.Repeat("<td rowspan=50>", 100_000) + strings.Repeat("<tr><td>x", 60), "more than 2000000 cells", ""},
 		{"link.docx", string(zipOf(t, "word/document.xml", "<w:p>"+strings.Repeat(`<w:hyperlink r:id="a"><w:t>x</w:t></w:hyperlink>`, 200_000)+"</w:p>", "word/_rels/document.xml.rels", links)), "more than 16777216 bytes: split it", ""},
 		{"wide.md", strings.Repeat("|a", 1000) + "|\n" + strings.Repeat("|-", 1000) + "|\n" + strings.Repeat("|a\n", 1<<20), "", "|a"},
+		{"wide-between-bars.md", strings.Repeat("|a", 1000) + "|\n" + strings.Repeat("|-", 1000) + "|\n" + strings.Repeat("|\n\u00a0\n", 1<<18), "", "|a"},
+		{"wide-without-bars.md", "x\n" + strings.Repeat("-|", 1000) + "\n" + strings.Repeat("x\n", 1<<20), "", "x"},
 		{"rows.md", "|a|b|\n|---|---|\n" + strings.Repeat("|a|b|\n", 700_000), "", "|a|b|"},
 		{"items.md", strings.Repeat("- a\n", 2_000_000), "", "- a"},
+		{"indented.md", "x" + strings.Repeat("\n    > ![a](<b", 300_000), "", "![a](<b"},
+		{"cells.ipynb", `{"cells":[` + strings.TrimSuffix(strings.Repeat(`{"cell_type":"markdown","source":"a"},`, 50_000), ",") + `]}`, "", "a"},
 		// Many of what costs something each, and marks whose end is looked for in vain.
 		{"empty.mbox", strings.Repeat("From a\n\n", 2_000_000), "no text in it", ""},
 		{"many.mbox", strings.Repeat("From a\nSubject: a\n\n", 300_000), "more than 200000 messages and parts", ""},

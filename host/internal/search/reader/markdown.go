@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -64,7 +65,11 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 	}
 	m := markdownReader{w: w, source: []byte(source), mdx: mdx, line: line}
 	known := parser.NewContext()
-	m.write(markdownParser(mdx).Parse(text.NewReader(m.source), parser.WithContext(known)))
+	p := markdownParser()
+	if mdx {
+		p = mdxParser()
+	}
+	m.write(p.Parse(text.NewReader(m.source), parser.WithContext(known)))
 	for _, r := range known.References() {
 		w.leaveOut("definitions of links", string(r.Label())+" "+string(r.Destination())+" "+string(r.Title()))
 	}
@@ -73,12 +78,28 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 // isParsable reports whether a parser of Markdown goes through a text in time and in depth.
 func isParsable(source string) bool {
 	size, begins, effort, parts, columns := 0, 0, 0, 0, 0
+	var within []int // the columns in which what is in the quotations and items under way begins
 	for line := range strings.Lines(source) {
 		marks, rest := countMarks(line)
 		if marks > maxMarks {
 			return false
 		}
-		if marks > 0 || rest == "" || rest[0] == '|' || rest[0] == '#' { // a block of its own
+		begun := false
+		if rest != "" || marks > 0 {
+			indent := columnOf(line[:len(line)-len(strings.TrimLeft(line, " \t"))])
+			for len(within) > 0 && within[len(within)-1] > indent {
+				within = within[:len(within)-1]
+			}
+			base := 0
+			if n := len(within); n > 0 {
+				base = within[n-1]
+			}
+			// What is indented by four columns more begins nothing within a paragraph.
+			if begun = marks > 0 && indent < base+4; begun {
+				within = append(within, columnOf(line[:strings.LastIndex(line, rest)]))
+			}
+		}
+		if begun || rest == "" || rest[0] == '|' || rest[0] == '#' { // a block of its own
 			effort += size * begins
 			size, begins = 0, 0
 		}
@@ -86,7 +107,7 @@ func isParsable(source string) bool {
 		case rest == "":
 			columns = 0
 		case strings.Trim(rest, "|:- \t") == "": // what is between the head and the rows of a table
-			columns = strings.Count(rest, "|")
+			columns = max(columns, strings.Count(rest, "|"))
 		}
 		if rest != "" {
 			parts += 1 + marks + columns
@@ -106,9 +127,19 @@ func isParsable(source string) bool {
 	return true
 }
 
+// columnOf is the column that a line is in behind text.
+func columnOf(text string) (column int) {
+	for i := range len(text) {
+		if column++; text[i] == '\t' {
+			column = (column + 3) / 4 * 4
+		}
+	}
+	return column
+}
+
 // countMarks counts the marks of quotations and items that a line begins with.
 func countMarks(line string) (marks int, rest string) {
-	for rest = strings.TrimSpace(line); rest != "" && marks <= maxMarks; marks++ {
+	for rest = strings.Trim(line, " \t\n\v\f\r"); rest != "" && marks <= maxMarks; marks++ {
 		switch {
 		case rest[0] == '>':
 			rest = rest[1:]
@@ -128,10 +159,16 @@ func isItemMark(line string) bool {
 	return ok && mark != "" && (strings.Trim(mark, "-*+") == "" && len(mark) == 1 || strings.TrimLeft(mark, "0123456789") == "." || strings.TrimLeft(mark, "0123456789") == ")")
 }
 
-// markdownParser returns a parser of CommonMark with tables, strikethrough, tasks, definitions and footnotes,
+// markdownParser and mdxParser are the parsers of all files: a notebook has a text for each of its cells.
+var (
+	markdownParser = sync.OnceValue(func() parser.Parser { return newMarkdownParser(false) })
+	mdxParser      = sync.OnceValue(func() parser.Parser { return newMarkdownParser(true) })
+)
+
+// newMarkdownParser returns a parser of CommonMark with tables, strikethrough, tasks, definitions and footnotes,
 // which stay where they are written. In MDX, what HTML would be is components in text, and indented text is
 // no code.
-func markdownParser(mdx bool) parser.Parser {
+func newMarkdownParser(mdx bool) parser.Parser {
 	p := goldmark.DefaultParser()
 	if mdx {
 		p = parser.NewParser(
