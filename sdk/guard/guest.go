@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/match"
+	"github.com/parley-search/parley/sdk/rawjson"
 )
 
 // A Guest is a guard as the host sees it: bytes in, bytes out. The export of a module
@@ -14,6 +15,8 @@ type Guest struct {
 	in     In
 	out    Out
 	output []byte
+	// options are the last ones that were seen to be JSON.
+	options string
 }
 
 // NewGuest returns g as the host sees it.
@@ -52,6 +55,12 @@ func (g *Guest) Check(b []byte) ([]byte, error) {
 	}
 	if !call.Whole() {
 		return nil, errInput
+	}
+	if g.options != string(call.Options) {
+		if _, ok := rawjson.Parse(call.Options); !ok {
+			return nil, errInput
+		}
+		g.options = string(call.Options)
 	}
 	marks := byte(0)
 	if len(call.State) > 0 {

@@ -48,6 +48,15 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+func TestOptionsThatAreNoJSON(t *testing.T) {
+	for _, options := range []string{"{", `{"a":`, `{"a":"`, "\xff", `{"orders":"mark"`} {
+		in := abi.AppendGuardInput(nil, abi.StageQuestion, abi.GuardFirst, []byte(options), nil, nil)
+		if _, err := NewGuest(&echo{}).Check(in); err == nil {
+			t.Errorf("options %q: got no error", options)
+		}
+	}
+}
+
 func TestAfterWord(t *testing.T) {
 	e := &echo{}
 	g := NewGuest(e)

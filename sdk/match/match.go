@@ -33,10 +33,10 @@ type Matcher struct {
 	sample  []rune               // a rune of each class
 	starts  [2]int               // the state in front of a match, after no word and after one
 	states  []state
-	byKey   map[string]int
-	lists   [][]int // of patterns; the first one is empty
-	ends    []end   // scratch of Find
-	key     []byte  // scratch
+	byKey   map[string]int // states; sets while patterns are compiled
+	lists   [][]int        // of patterns; the first one is empty
+	ends    []end          // scratch of Find
+	key     []byte         // scratch
 	pcs     []int
 	seen    []int // by instruction: the turn of closure that saw it
 	turn    int
@@ -76,7 +76,7 @@ const (
 
 // Compile makes a matcher of patterns. An error names the pattern.
 func Compile(patterns ...string) (*Matcher, error) {
-	m := &Matcher{}
+	m := &Matcher{byKey: map[string]int{}}
 	var first []int
 	for i, p := range patterns {
 		n, err := parse(p)
@@ -138,8 +138,7 @@ func (m *Matcher) compileOnce(n *node, next int) int {
 		return m.emit(inst{op: n.assert, x: next})
 	case n.set != nil:
 		if n.index == 0 {
-			m.sets = append(m.sets, n.set)
-			n.index = len(m.sets)
+			n.index = m.setOf(n.set)
 		}
 		return m.emit(inst{op: 'r', arg: n.index - 1, x: next})
 	case n.any != nil:
@@ -153,6 +152,20 @@ func (m *Matcher) compileOnce(n *node, next int) int {
 		next = m.compile(n.all[i], next)
 	}
 	return next
+}
+
+// setOf returns the place of a set in m.sets, from 1 on: the same for equal sets.
+func (m *Matcher) setOf(set []span) int {
+	m.key = m.key[:0]
+	for _, s := range set {
+		m.key = append(m.key, byte(s.low), byte(s.low>>8), byte(s.low>>16), byte(s.high), byte(s.high>>8), byte(s.high>>16))
+	}
+	if i, ok := m.byKey[string(m.key)]; ok {
+		return i
+	}
+	m.sets = append(m.sets, set)
+	m.byKey[string(m.key)] = len(m.sets)
+	return len(m.sets)
 }
 
 // classify parts the runes into classes: those of one are in the same sets, and of words
@@ -348,6 +361,9 @@ func (m *Matcher) listOf(patterns []int) int32 {
 func (m *Matcher) Find(text []byte, from int, word, last bool, check func(Match) bool) (found Match, undecided int, ok bool) {
 	if len(m.states) > maxStates {
 		m.reset(m.states[m.starts[0]].pcs)
+	}
+	if m.starts[0] == 0 { // there are no patterns
+		return Match{}, len(text), false
 	}
 	word = EndsInWord(text[:from], word)
 	for at := from; at < len(text); {

@@ -114,6 +114,12 @@ func TestWordsOfScripts(t *testing.T) {
 	}
 }
 
+func TestNoPatterns(t *testing.T) {
+	if got := whole(MustCompile(), []byte("text")); len(got) != 0 {
+		t.Errorf("matches of no pattern: got %q, want none", got)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	m := MustCompile(`\d(?: ?\d){1,9}`)
 	even := func(m Match) bool { return (m.End-m.Start)%2 == 0 }

@@ -11,7 +11,9 @@ import (
 
 // defuse makes passages harmless: it takes out what a person does not see of them, marks
 // sentences that give a model orders, and shows the model where a document begins and ends.
-type defuse struct{}
+type defuse struct {
+	clean, marked []byte // scratch
+}
 
 // The notes of the manifest.
 const (
@@ -27,7 +29,7 @@ const (
 	endDocument   = "\n</document>"
 )
 
-func (*defuse) Check(in *guard.In, out *guard.Out) error {
+func (d *defuse) Check(in *guard.In, out *guard.Out) error {
 	leave, wrap := in.Option("orders") == "leave", in.Option("wrap") != "false"
 	hidden, orders := false, false
 	for i := range in.Items {
@@ -35,9 +37,10 @@ func (*defuse) Check(in *guard.In, out *guard.Out) error {
 		if item.Kind != abi.ItemTitle && item.Kind != abi.ItemText {
 			continue
 		}
-		clean := visible(item.Text)
-		hidden = hidden || len(clean) != len(item.Text)
-		marked, found := mark(clean)
+		d.clean = visible(d.clean[:0], item.Text)
+		hidden = hidden || len(d.clean) != len(item.Text)
+		marked, found := mark(d.marked[:0], d.clean)
+		d.marked = marked
 		if found {
 			orders = true
 			if leave {
@@ -61,10 +64,9 @@ func (*defuse) Check(in *guard.In, out *guard.Out) error {
 	return nil
 }
 
-// visible returns text without what a person does not see: characters without a shape or
+// visible appends text to clean without what a person does not see: characters without a shape or
 // that change the direction, comments of HTML, data in URLs.
-func visible(text []byte) []byte {
-	clean := make([]byte, 0, len(text))
+func visible(clean, text []byte) []byte {
 	before := rune(' ')
 	for i := 0; i < len(text); {
 		if end := comment(text[i:]); end > 0 {
@@ -135,8 +137,8 @@ func invisible(r, before, after rune) bool {
 	return false
 }
 
-// mark puts marks around the sentences of text in which an order is.
-func mark(text []byte) (marked []byte, found bool) {
+// mark appends text to marked, with marks around the sentences of text in which an order is.
+func mark(marked, text []byte) (_ []byte, found bool) {
 	done := 0
 	for from := 0; ; {
 		m, _, ok := orders.Find(text, from, false, true, nil)

@@ -46,7 +46,7 @@ type detector struct {
 const gap = `[ .\x{A0}\x{2009}\x{2011}\x{2013}\x{202F}-]`
 
 var detectors = []detector{
-	{kindEmail, `[A-Za-z0-9!#$%&'*/=?^_{|}~.+\x{C0}-\x{24F}-]{1,64}@(?:[A-Za-z0-9\x{C0}-\x{24F}](?:[A-Za-z0-9\x{C0}-\x{24F}-]{0,61}[A-Za-z0-9\x{C0}-\x{24F}])?\.){1,5}(?:[A-Za-z]{2,24}|xn--[a-z0-9]{4,20})\b`, checkEmail},
+	{kindEmail, `\b[A-Za-z0-9!#$%&'*/=?^_{|}~.+\x{C0}-\x{24F}-]{1,64}@(?:[A-Za-z0-9\x{C0}-\x{24F}](?:[A-Za-z0-9\x{C0}-\x{24F}-]{0,61}[A-Za-z0-9\x{C0}-\x{24F}])?\.){1,5}(?:[A-Za-z]{2,24}|xn--[a-z0-9]{4,20})\b`, checkEmail},
 	{kindIBAN, `(?i)\b[A-Z]{2}\d{2}(?:` + gap + `?[A-Z0-9]){11,30}\b`, checkIBAN},
 	{kindCard, `\b\d(?:` + gap + `?\d){12,18}\b`, checkCard},
 	{kindIP, `\b(?:\d{1,3}\.){3}\d{1,3}\b`, checkIPv4},
