@@ -26,12 +26,13 @@ type Matcher struct {
 	longest int
 	program []inst
 	sets    [][]span
-	ascii   [utf8.RuneSelf]uint8 // the class of each
-	bounds  []rune               // where classes begin, from 0 on
-	classes []uint8              // the class at each of bounds
-	word    []bool               // of each class: its runes are of words
-	sample  []rune               // a rune of each class
-	starts  [2]int               // the state in front of a match, after no word and after one
+	ascii   [utf8.RuneSelf]uint8    // the class of each
+	bounds  []rune                  // where classes begin, from 0 on
+	classes []uint8                 // the class at each of bounds
+	word    []bool                  // of each class: its runes are of words
+	sample  []rune                  // a rune of each class
+	first   [2][utf8.RuneSelf]uint8 // what is known of a match that begins so: 0 nothing, else one of the below
+	starts  [2]int                  // the state in front of a match, after no word and after one
 	states  []state
 	byKey   map[string]int // states; sets while patterns are compiled
 	lists   [][]int        // of patterns; the first one is empty
@@ -66,6 +67,13 @@ type end struct {
 
 // A Match is text[Start:End], which is of the pattern with that number.
 type Match struct{ Pattern, Start, End int }
+
+// What is known of where no match begins, by the character before and the one there.
+const (
+	deadBeforeOther = iota + 1 // none, and the character is not of a word
+	deadBeforeWord             // none, and it is
+	alive
+)
 
 // What bounds a Matcher.
 const (
@@ -367,16 +375,34 @@ func (m *Matcher) Find(text []byte, from int, word, last bool, check func(Match)
 	}
 	word = EndsInWord(text[:from], word)
 	for at := from; at < len(text); {
+		after := 0
+		if word {
+			after = 1
+		}
+		// Most characters begin no match, and are in ASCII.
+		if c := text[at]; c < utf8.RuneSelf {
+			if known := m.first[after][c]; known == deadBeforeOther || known == deadBeforeWord {
+				word = known == deadBeforeWord
+				at++
+				continue
+			}
+		}
 		class, size := m.classAt(text, at, last)
 		if size == 0 {
 			return Match{}, at, false
 		}
-		start := m.starts[0]
-		if word {
-			start = m.starts[1]
-		}
+		start := m.starts[after]
 		if m.states[start].next[class] < 0 {
 			m.step(start, class)
+		}
+		if c := text[at]; c < utf8.RuneSelf {
+			m.first[after][c] = alive
+			if m.states[start].next[class] == 0 {
+				m.first[after][c] = deadBeforeOther
+				if m.word[class] {
+					m.first[after][c] = deadBeforeWord
+				}
+			}
 		}
 		if m.states[start].next[class] != 0 {
 			end, open := m.run(text, at, start, last)
@@ -405,19 +431,24 @@ func (m *Matcher) run(text []byte, at, start int, last bool) (any, open bool) {
 	for s := start; s != 0; {
 		class, size := len(m.word)-1, 0
 		if at < len(text) {
-			if class, size = m.classAt(text, at, last); size == 0 {
+			// In place for ASCII: a call is dear in Wasm.
+			if c := text[at]; c < utf8.RuneSelf {
+				class, size = int(m.ascii[c]), 1
+			} else if class, size = m.classAt(text, at, last); size == 0 {
 				return false, true
 			}
 		} else if !last {
 			return false, true
 		}
-		if m.states[s].next[class] < 0 {
+		st := &m.states[s]
+		if st.next[class] < 0 {
 			m.step(s, class)
+			st = &m.states[s] // step may have moved it
 		}
-		if list := m.states[s].accepts[class]; list != 0 {
+		if list := st.accepts[class]; list != 0 {
 			m.ends = append(m.ends, end{at, m.lists[list]})
 		}
-		s = int(m.states[s].next[class])
+		s = int(st.next[class])
 		at += size
 	}
 	return len(m.ends) > 0, false
