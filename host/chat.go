@@ -6,6 +6,7 @@ import (
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/credential"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/telemetry/tracing"
 )
@@ -39,14 +40,23 @@ func (h *Host) openChat(c config.Config, o Options, spaces *store.Workspaces, tr
 	up := upstream.New(out)
 	h.onClose("connections to providers", up.Close)
 	deps := chat.Deps{
-		Workspaces: spaces, Sources: h.plugins, Upstream: up, Searcher: h.search,
+		Workspaces: spaces, Sources: h.plugins, Upstream: up, Searcher: h.search, Guards: h.plugins,
 		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter, Now: o.Pace.Now,
+		DeploymentGuards: c.Guards, Guarded: h.guarded,
 	}
 	if tracer != nil { // not a nil tracer in an interface
 		deps.Tracer = tracer
 	}
 	h.chat = chat.New(deps)
 	return nil
+}
+
+// guarded counts what a guard did for a workspace, and writes down its failures.
+func (h *Host) guarded(workspace string, e guard.Event) {
+	h.figures.Guarded(e)
+	if e.Err != nil {
+		h.log.Warn().Err(e.Err).Str("plugin", e.Guard).Str("stage", e.Stage).Str("workspace", workspace).Msg("guard failed")
+	}
 }
 
 // openSigner returns what signs requests in that go out by reach; its tokens are

@@ -41,6 +41,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2 // wrong command line or configuration
+	// exitBlocked is of `guard try`, where the guard blocked the text.
+	exitBlocked = 3
 )
 
 // A toldError is one that the log has already.
@@ -73,6 +75,9 @@ func runArguments(ctx context.Context, args []string, stdout, stderr io.Writer, 
 	if wrote || named {
 		return exitUsage
 	}
+	if _, blocked := errors.AsType[*blockedText](err); blocked {
+		return exitBlocked
+	}
 	return exitFailed
 }
 
@@ -101,7 +106,7 @@ func rootCommand(carry loadModules) *cobra.Command {
 		}
 		return cli.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(),
+	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(), guardCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), healthCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)

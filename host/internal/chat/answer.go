@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
@@ -80,21 +81,23 @@ type Answer struct {
 	heard   int       // what it answered
 	spoke   bool      // the sink was given a part of the answer: text, a refusal, a call
 
-	sink    Sink   // nil until WriteTo
-	first   []byte // records that Start waited for
-	named   string // the model's name, until the provider names its own
-	created int64  // in seconds
-	clients int    // calls of the client's functions so far
-	round   round
-	carry   []string         // for the last messages with calls: of earlier answers, and of the rounds before
-	model   string           // that is asked
-	noKey   *secret.Scrubber // for texts of this answer to begin with
-	texts   [kinds]secret.Stream
-	members memberScrub // of what is passed on as it was said
-	broken  error       // what ends the answer behind what WriteFirst sent
-	spare   *spareBuffers
-	buffers *buffers // nil while a waits
-	outcome Outcome
+	sink      Sink   // nil until WriteTo
+	first     []byte // records that Start waited for
+	named     string // the model's name, until the provider names its own
+	created   int64  // in seconds
+	clients   int    // calls of the client's functions so far
+	round     round
+	guards    *guarded         // nil: none
+	guardedBy []guard.Use      // the workspace's own of them
+	carry     []string         // for the last messages with calls: of earlier answers, and of the rounds before
+	model     string           // that is asked
+	noKey     *secret.Scrubber // for texts of this answer to begin with
+	texts     [kinds]secret.Stream
+	members   memberScrub // of what is passed on as it was said
+	broken    error       // what ends the answer behind what WriteFirst sent
+	spare     *spareBuffers
+	buffers   *buffers // nil while a waits
+	outcome   Outcome
 }
 
 // WriteFirst gives s what Start waited for: where the client waits for nothing but
@@ -115,6 +118,7 @@ func (a *Answer) WriteTo(s Sink) error {
 		a.outcome.Cancelled = true
 		return a.ctx.Err()
 	}
+	defer a.guards.letGo()
 	defer a.rest()
 	defer a.end()
 	defer a.Close()
@@ -152,6 +156,7 @@ func (a *Answer) Close() {
 		}
 		a.endRound(a.ctx.Err())
 		a.pass.End()
+		a.guards.letGo()
 	}
 }
 
@@ -171,6 +176,9 @@ func (a *Answer) Outcome() Outcome {
 func (a *Answer) begin(s Sink) {
 	if a.sink == nil {
 		a.sink = s
+		if a.guards != nil {
+			a.sink = &guardedSink{Sink: s, g: a.guards, keep: a.keepSaid}
+		}
 		s.Begin(Head{Created: a.created, Model: a.named})
 		a.tellBeforehand()
 	}
@@ -196,6 +204,9 @@ func (a *Answer) stream() (err error) {
 		if err := a.flush(); err != nil {
 			return err
 		}
+		if err := a.guards.ended(); err != nil {
+			return err
+		}
 		if broken != nil {
 			return broken
 		}
@@ -209,6 +220,9 @@ func (a *Answer) stream() (err error) {
 		broken = a.play(records)
 	}
 	a.endTexts()
+	if err := a.guards.ended(); err != nil {
+		return err
+	}
 	if a.round.finish == "" {
 		return a.pluginError(&provider.CallError{
 			Kind:    provider.Fault,
@@ -228,6 +242,9 @@ func (a *Answer) conclude() (again bool, err error) {
 	}
 	internal, client := rd.split()
 	a.tellCarry(len(internal))
+	if err := a.guards.ended(); err != nil {
+		return false, err
+	}
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.maxRounds() {
 			if rd.last && len(rd.text) > 0 {

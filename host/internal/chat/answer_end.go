@@ -13,6 +13,11 @@ func (a *Answer) finish(clientCalls bool) error {
 	case !clientCalls && reason == "tool_calls":
 		reason = "stop"
 	}
+	if s, ok := a.sink.(*guardedSink); ok {
+		if s.endTexts(); s.g.err != nil {
+			return s.g.err
+		}
+	}
 	f := &Finish{Reason: reason}
 	if len(a.found) > 0 && len(a.said) > 0 {
 		question, _ := a.talk.questions()
@@ -42,6 +47,9 @@ func (a *Answer) fail(err error) error {
 	if cause := a.left(); cause != nil {
 		a.outcome.Cancelled = true
 		return cause
+	}
+	if b, ok := asRefusal(err); ok {
+		return a.refuse(b)
 	}
 	e := a.explain(err)
 	a.outcome.Err = e

@@ -45,7 +45,9 @@ func (a *Answer) searchBeforehand() error {
 		case r := <-channels[i]:
 			a.count(r)
 			if r.search {
-				a.number(&r)
+				if err := a.number(&r); err != nil {
+					return err
+				}
 			}
 			b.results = append(b.results, r)
 			b.found = append(append(b.found, '\n'), r.content...)

@@ -52,7 +52,9 @@ func (a *Answer) answerCalls(calls []*call) error {
 			return err
 		}
 		a.count(r)
-		a.note(&r)
+		if err := a.note(&r); err != nil {
+			return err
+		}
 		message := toolMessage(c.id, r.content)
 		a.talk.add(message)
 		a.reportEnd(c, r, message)
@@ -76,11 +78,15 @@ func (a *Answer) announce(calls []*call) {
 }
 
 // note numbers the hits of a search, and tells the sink of them.
-func (a *Answer) note(r *result) {
-	if r.search {
-		a.number(r)
-		a.tellSearched(r)
+func (a *Answer) note(r *result) error {
+	if !r.search {
+		return nil
 	}
+	if err := a.number(r); err != nil {
+		return err
+	}
+	a.tellSearched(r)
+	return a.guards.ended()
 }
 
 // tellSearched tells the sink of a search.
@@ -88,12 +94,17 @@ func (a *Answer) tellSearched(r *result) {
 	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.found.Hits})
 }
 
-// number gives the hits of a search their numbers, and makes the texts of the result.
-func (a *Answer) number(r *result) {
+// number gives the hits of a search that the guards let pass their numbers, and makes
+// the texts of the result.
+func (a *Answer) number(r *result) (err error) {
+	if r.found, err = a.guards.passages(r.found); err != nil {
+		return err
+	}
 	a.found = addCitable(a.found, a.options.Base, r.index, r.found.Hits)
 	if !r.failed {
 		r.content, r.sources = hitsContent(r.index, r.found), documents(r.found)
 	}
+	return nil
 }
 
 func (a *Answer) count(r result) {

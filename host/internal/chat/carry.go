@@ -23,10 +23,12 @@ type Carry struct {
 	// Message is the round's, with those calls, where the provider said of them more
 	// than a client sends back; else nothing.
 	Message json.RawMessage `json:"message,omitempty"`
+	// Guards are the states of the answer's guards.
+	Guards map[string][]byte `json:"guards,omitempty"`
 }
 
 // Needed reports whether the next answer lacks something without c.
-func (c *Carry) Needed() bool { return len(c.Bytes) > 0 || c.Message != nil }
+func (c *Carry) Needed() bool { return len(c.Bytes) > 0 || c.Message != nil || c.Guards != nil }
 
 // by names who makes carries with m for a model, and reads them.
 func by(m *abi.Manifest, model string) string { return m.Name + " " + m.Version + " " + model }
@@ -77,6 +79,22 @@ func carriedBy(who string, carries []Carry, messages []json.RawMessage) []string
 	entries = entries[:first+1]
 	slices.Reverse(entries)
 	return entries
+}
+
+// guardsOf returns the states that the guards left with the newest of messages which
+// has some.
+func guardsOf(carries []Carry, messages []json.RawMessage) map[string][]byte {
+	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.Guards == nil })
+	if len(carries) == 0 {
+		return nil
+	}
+	for _, ids := range slices.Backward(callsOf(messages)) {
+		at := slices.IndexFunc(carries, func(c Carry) bool { return len(ids) > 0 && sameIDs(c.Calls, ids) })
+		if at >= 0 {
+			return carries[at].Guards
+		}
+	}
+	return nil
 }
 
 // callsOf returns the ids of the calls that each message makes.

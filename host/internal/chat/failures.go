@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
@@ -29,6 +30,9 @@ func (a *Answer) explain(err error) *apierr.Error {
 			Message: fmt.Sprintf("The answer was not whole after %s, which is the limit: ask something narrower, or raise the limit.", a.deps.Limits.Answer),
 			Err:     a.failure("answer_timeout", err),
 		}
+	}
+	if b, ok := errors.AsType[*guard.Blocked](err); ok {
+		return blockedError(b)
 	}
 	return a.requestError(err)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
@@ -92,6 +93,9 @@ func (a *Answer) moveTo(uid string) error {
 	req, err := parseRequest(a.standIn.body)
 	if err != nil {
 		return err
+	}
+	if !reflect.DeepEqual(w.Guards, a.guardedBy) {
+		return errPassedOver // the texts have passed other guards
 	}
 	if w.DefaultModel != "" || m.NoModel {
 		req.model = w.DefaultModel

@@ -53,6 +53,9 @@ func hitsContent(indexUID string, found Found) []byte {
 			b = rawjson.AppendString(append(b, `,"note":`...), lowCoverageNote)
 		}
 	}
+	if found.LeftOut > 0 {
+		b = rawjson.AppendString(append(b, `,"leftOut":`...), strconv.Itoa(found.LeftOut)+" of the passages found may not be shown.")
+	}
 	b = append(b, `,"hits":[`...)
 	for i, h := range found.Hits {
 		if i > 0 {

@@ -151,8 +151,15 @@ func (a *Answer) cites() bool {
 	return a.options.Cite || a.options.CiteReports && a.tools.reports.sources != ""
 }
 
-// remember keeps a piece of the answer's text where citations are looked for in it.
+// remember keeps a piece of the answer's text, unless guards see it first.
 func (a *Answer) remember(text []byte) {
+	if a.guards == nil {
+		a.keepSaid(text)
+	}
+}
+
+// keepSaid keeps a piece of the answer's text where citations are looked for in it.
+func (a *Answer) keepSaid(text []byte) {
 	if a.cites() && len(a.said)+len(text) <= maxRoundText {
 		a.said = append(a.said, text...)
 	}

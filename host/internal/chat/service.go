@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
@@ -29,6 +30,12 @@ type Deps struct {
 	Limits     Limits
 	Tracer     Tracer         // nil: nobody is told what answers spend their time with
 	Limiter    *limit.Limiter // nil: nobody's limits hold, and nothing is counted
+	// Guards are the guard plugins; nil: there are none.
+	Guards guard.Plugins
+	// DeploymentGuards stand before those of each workspace.
+	DeploymentGuards []guard.Use
+	// Guarded, where not nil, is told of each call of a guard for a workspace.
+	Guarded func(workspace string, e guard.Event)
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".
 	DefaultSource string
@@ -146,7 +153,7 @@ func (s *Service) ResetSettings(ctx context.Context, uid string) (workspace.Sett
 
 // patcher is what merges settings.
 func (s *Service) patcher() *workspace.Patcher {
-	return &workspace.Patcher{Workspaces: s.deps.Workspaces, Plugins: manifests{s.deps.Sources}, DefaultSource: s.deps.DefaultSource}
+	return &workspace.Patcher{Workspaces: s.deps.Workspaces, Plugins: manifests{s.deps.Sources}, Guards: s.deps.Guards, DefaultSource: s.deps.DefaultSource}
 }
 
 // manifests are those of the plugins of its Sources.

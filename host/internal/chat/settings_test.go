@@ -47,8 +47,8 @@ func TestPatchCreatesWithDefaults(t *testing.T) {
 			t.Errorf("prompts.%s = %q, want a default text", name, text)
 		}
 	}
-	if len(got) != 26 {
-		t.Errorf("PATCH answers %d keys, want 26: %s", len(got), b)
+	if len(got) != 27 {
+		t.Errorf("PATCH answers %d keys, want 27: %s", len(got), b)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
 
 // errAnswerTimeout is why an answer's context ends when it takes too long.
@@ -54,11 +55,13 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		return nil, s.unavailable(ctx, w)
 	}
 	var pass limit.Pass
-	handed := false // to the answer, which ends both
+	var guards *guarded
+	handed := false // to the answer, which ends them
 	defer func() {
 		if !handed {
 			release()
 			pass.TakeBack()
+			guards.letGo()
 		}
 	}()
 	m := source.Manifest()
@@ -76,29 +79,45 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 	}
 	lost := req.settle(w)
 	most := req.maxTokens()
-	if err := s.deps.admit(&pass, caller, w, len(body), most, &o); err != nil {
+	restore(by(m, req.model), o.Carries, req.messages)
+	if guards, err = s.deps.guards(ctx, caller, w); err != nil {
 		return nil, err
 	}
+	if guards != nil {
+		guards.SetState(guardsOf(o.Carries, req.messages))
+	}
+	blocked := guards.question(req.messages)
+	if _, refused := asRefusal(blocked); blocked != nil && !refused {
+		if b, ok := errors.AsType[*guard.Blocked](blocked); ok {
+			return nil, blockedError(b)
+		}
+		return nil, blocked
+	}
+	if blocked == nil {
+		if err := s.deps.admit(&pass, caller, w, len(body), most, &o); err != nil {
+			return nil, err
+		}
+	}
 	var indexes []Index
-	if caller.Allows(auth.Search) {
+	if blocked == nil && caller.Allows(auth.Search) {
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
 			return nil, err
 		}
 	}
 
-	restore(by(m, req.model), o.Carries, req.messages)
 	a := &Answer{
-		ctx:      ctx,
-		cancel:   cancel,
-		limit:    time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
-		deps:     &s.deps,
-		spare:    &s.spare,
-		caller:   caller,
-		link:     link{w, source, m},
-		held:     held{release: release},
-		talk:     newConversation(req, &w.Prompts, indexes, s.deps.lacksOf(w, m, req.model)),
-		tools:    req.tools,
-		carry:    carriedBy(by(m, req.model), o.Carries, req.messages),
+		ctx:    ctx,
+		cancel: cancel,
+		limit:  time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
+		deps:   &s.deps,
+		spare:  &s.spare,
+		caller: caller,
+		link:   link{w, source, m},
+		held:   held{release: release},
+		talk:   newConversation(req, &w.Prompts, indexes, s.deps.lacksOf(w, m, req.model)),
+		tools:  req.tools,
+		carry:  carriedBy(by(m, req.model), o.Carries, req.messages),
+		guards: guards, guardedBy: w.Guards,
 		model:    req.model,
 		usage:    req.usage || o.Usage,
 		options:  o,
@@ -116,9 +135,14 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		a.options.Carries = nil // nobody else will want them
 	}
 	a.hideSecrets(w)
-	err = a.wait()
+	if err = blocked; err == nil {
+		err = a.wait()
+	}
 	for err != nil && (a.adapt(err) || a.fallBack(err)) {
 		err = a.wait()
+	}
+	if _, refused := asRefusal(err); refused {
+		a.broken, err = err, nil
 	}
 	if err == nil {
 		return a, nil

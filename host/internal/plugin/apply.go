@@ -186,6 +186,8 @@ func (s *Set) loadWanted(ctx context.Context, w *Wanted, buffer *bytes.Buffer) (
 		return newProvider(ctx, l, s.options)
 	case abi.KindCollector:
 		return newCollector(l, s.options)
+	case abi.KindGuard:
+		return newGuard(ctx, l, s.options)
 	default:
 		return nil, errors.Join(fmt.Errorf("this host does not run plugins of kind %s", l.manifest.Kind), l.Close())
 	}

@@ -99,7 +99,7 @@ func prepare(ctx context.Context, rt *wasm.Runtime, module []byte, from string, 
 	return p, nil
 }
 
-// providerRoom is enough for a Go guest not to grow in common calls. A collector
+// providerRoom is enough for a Go guest, a provider or a guard, not to grow in common calls. A collector
 // is never reset.
 const providerRoom = 4 << 20
 
@@ -111,7 +111,7 @@ func limitsOf(m *abi.Manifest, o Options) wasm.Limits {
 		fuel = o.FuelPerCall
 	}
 	l := wasm.Limits{Memory: uint64(memory) << 20, CallTimeout: o.CallTimeout, Fuel: fuel}
-	if m.Kind == abi.KindProvider {
+	if m.Kind != abi.KindCollector {
 		l.Room = providerRoom
 	}
 	return l

@@ -26,12 +26,13 @@ type view struct {
 	members  []member               // the stronger first
 	bySource map[string][]*Provider // whatever their name: the stronger first
 	beside   map[*Provider]bool     // answer only who asks for a version
+	guards   map[string]*Guard      // by name: the one in use, or the newest
 	owners   map[string]string      // the name of the plugin that answers each source
 }
 
 // newView returns the view of members in which owners answer the sources.
 func newView(members []member, owners map[string]string) *view {
-	v := &view{members: members, bySource: map[string][]*Provider{}, beside: map[*Provider]bool{}, owners: owners}
+	v := &view{members: members, bySource: map[string][]*Provider{}, beside: map[*Provider]bool{}, guards: map[string]*Guard{}, owners: owners}
 	ordered := slices.Clone(members)
 	slices.SortStableFunc(ordered, func(a, b member) int {
 		switch {
@@ -52,6 +53,9 @@ func newView(members []member, owners map[string]string) *view {
 		if p, ok := m.plugin.(*Provider); ok {
 			v.bySource[p.manifest.Source] = append(v.bySource[p.manifest.Source], p)
 			v.beside[p] = m.wanted.Locked && !m.wanted.Use
+		}
+		if g, ok := m.plugin.(*Guard); ok && v.guards[g.manifest.Name] == nil {
+			v.guards[g.manifest.Name] = g
 		}
 	}
 	return v

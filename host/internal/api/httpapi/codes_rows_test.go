@@ -110,6 +110,7 @@ func misuses() []misuse {
 	field("invalid_chat_first_byte_seconds", chat, "", "firstByteSeconds", `3601`, "`firstByteSeconds` must be an integer from 1 to 3600")
 	field("invalid_chat_options", chat, "", "options", `1`, "`options` must be an object or null")
 	field("invalid_chat_fallback", chat, "", "fallback", `["a","demo"]`, "`fallback[1]`")
+	field("invalid_chat_guards", chat, "", "guards", `7`, "`guards` must be an array")
 	field("invalid_chat_limits", chat, "", "limits", `{"tokens":{"amount":1,"period":"year"}}`, "`limits.tokens.period`")
 	field("invalid_chat_completion_plugin", chat, "", "plugin", `"absent"`, "No plugin called")
 	field("invalid_chat_completion_plugin_version", chat, "", "pluginVersion", `"new"`, "~1.2")

@@ -52,6 +52,7 @@ var provokedElsewhere = map[string][2]string{
 	"llm_provider_error":            {"api/httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"llm_provider_timeout":          {"api/httpapi/chats_test.go", "TestCompletionProviderErrors"},
 	"chat_too_many_rounds":          {"chat/answer_search_test.go", "TestTooManyRounds"},
+	"content_blocked":               {"chat/guarded_test.go", "TestGuardedBlocks"},
 	"invalid_webhooks":              {"task/webhook/webhook_test.go", "TestTooMany"},
 	"index_not_ready":               {"search/rebuild_test.go", "TestDamageWhileServing"},
 	"too_many_search_requests":      {"search/facet_search_test.go", "TestSearchQueueHammer"},

@@ -36,6 +36,7 @@ import (
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/export"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/plugin/guard/guardtest"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
@@ -296,6 +297,7 @@ func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search
 		sources = wrap(sources)
 	}
 	return chat.New(chat.Deps{
+		Guards:     guardtest.Plugins{"mask": guardtest.NewMask("mask")},
 		Workspaces: w, Sources: sources,
 		Upstream: u, Searcher: search, Limiter: l, Limits: chat.Limits{RetryDelay: time.Millisecond},
 	}), test

@@ -87,6 +87,7 @@ func (s *Server) chatRoutes() []*route {
 		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.patchChatSettings, family: "chats"},
 		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.resetChatSettings, family: "chats"},
 		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.listProviderModels, family: "chats"},
+		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.tryGuards, family: "chats"},
 		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
 		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.completeUI, family: "completions", tell: tellRefusedChat, chats: true},

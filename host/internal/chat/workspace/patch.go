@@ -17,6 +17,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
@@ -81,7 +82,8 @@ type Plugins interface {
 type Patcher struct {
 	Workspaces    Workspaces
 	Plugins       Plugins
-	DefaultSource string // of a workspace that names none
+	Guards        guard.Plugins // nil: there are none
+	DefaultSource string        // of a workspace that names none
 }
 
 // Fresh returns a workspace of default settings.
@@ -172,11 +174,14 @@ func (p *Patcher) await(ctx context.Context, uid string, fields jsonbody.Object)
 	}
 	wish.Source = cmp.Or(wish.Source, p.DefaultSource)
 	p.Plugins.Manifest(wish)
+	if fields["guards"] != nil && p.Guards != nil {
+		p.Guards.GuardNames()
+	}
 }
 
 // checkFields refuses fields that are neither settings nor others.
 func checkFields(fields jsonbody.Object, others ...string) error {
-	known := append([]string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options"}, others...)
+	known := append([]string{"source", "apiKey", "prompts", "indexUids", "parameters", "models", "citations", "options", "guards"}, others...)
 	for _, f := range guardFields {
 		known = append(known, f.name)
 	}
@@ -255,6 +260,9 @@ func (p *Patcher) merge(w *Workspace, fields jsonbody.Object) (warning string, e
 		return "", err
 	}
 	if err := mergeCitations(w, fields["citations"]); err != nil {
+		return "", err
+	}
+	if err := p.mergeGuardPlugins(w, fields["guards"]); err != nil {
 		return "", err
 	}
 	if err := mergeGuards(w, fields); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/secret"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
 
 // Settings is what the API shows of a workspace's settings: every key always
@@ -37,6 +38,7 @@ type Settings struct {
 	Tools               string          `json:"tools"` // auto or no
 	Fallback            []string        `json:"fallback"`
 	FirstByteSeconds    *int            `json:"firstByteSeconds"`
+	Guards              []guard.Use     `json:"guards"`
 	// Options are the plugin's own settings; secrets are obfuscated.
 	Options map[string]json.RawMessage `json:"options"`
 }
@@ -96,6 +98,7 @@ func (w *Workspace) Settings() Settings {
 		Tools:               map[bool]string{false: toolsAuto, true: toolsNo}[w.NoTools],
 		Fallback:            w.Fallback,
 		FirstByteSeconds:    orNull(w.FirstByteSeconds),
+		Guards:              w.Guards,
 		Options:             w.shownOptions(true),
 	}
 	if w.KeyUnreadable {

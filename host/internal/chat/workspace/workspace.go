@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 )
 
@@ -66,6 +67,8 @@ type Workspace struct {
 
 	// NoTools says that the model has no tools: the host searches before it asks.
 	NoTools bool
+
+	Guards []guard.Use // behind those of the deployment
 
 	Fallback []string // workspaces that answer where its provider does not, see chat's fallback.go
 

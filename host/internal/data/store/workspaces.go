@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
 
 // Workspaces implements [workspace.Workspaces].
@@ -58,6 +59,7 @@ type workspaceRecord struct {
 	Limits        limit.Limits               `json:"limits,omitzero"`
 	Fallback      []string                   `json:"fallback,omitempty"`
 	FirstByte     int                        `json:"firstByteSeconds,omitempty"`
+	Guards        []guard.Use                `json:"guards,omitempty"`
 }
 
 type promptsRecord struct {
@@ -177,6 +179,7 @@ func (w *Workspaces) load(tx reader, uid string) (*workspace.Workspace, *workspa
 		Limits:              r.Limits,
 		Fallback:            r.Fallback,
 		FirstByteSeconds:    r.FirstByte,
+		Guards:              r.Guards,
 	}
 	if r.Models != nil {
 		found.Models = *r.Models
@@ -227,6 +230,7 @@ func (w *Workspaces) encode(u *workspace.Workspace, before *workspaceRecord) ([]
 		Limits:              u.Limits,
 		Fallback:            u.Fallback,
 		FirstByte:           u.FirstByteSeconds,
+		Guards:              u.Guards,
 	}
 	if u.Models != nil {
 		r.Models = &u.Models

@@ -123,8 +123,11 @@ func Check(ctx context.Context, module []byte, o Options) (*Report, error) {
 
 // kindChecks are those of calls.
 func kindChecks(kind string) []check {
-	if kind == abi.KindCollector {
+	switch kind {
+	case abi.KindCollector:
 		return collectorChecks()
+	case abi.KindGuard:
+		return guardChecks()
 	}
 	return providerChecks()
 }

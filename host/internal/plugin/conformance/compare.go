@@ -69,6 +69,16 @@ func answers(ctx context.Context, module []byte, o Options) (all []answered, err
 	if err != nil {
 		return nil, err
 	}
+	if s.manifest.Kind == abi.KindGuard {
+		for _, in := range s.guardInputs(20) {
+			r, err := g.endure(abi.FuncGuard, in)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, answered{in.name, r.String()})
+		}
+		return all, nil
+	}
 	if s.manifest.Kind == abi.KindCollector {
 		if err := g.observe(s.batch(batchSize)); err != nil {
 			return nil, err

@@ -58,6 +58,9 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	defer closeSubject()
 	m := s.manifest
 	f := &Figures{Name: m.Name, Version: m.Version, Size: len(module), CompileMS: time.Since(began).Milliseconds()}
+	if m.Kind == abi.KindGuard {
+		return nil, errors.New("the plugin is a guard, whose calls are not measured yet: `plugin check` shows their fuel")
+	}
 	if m.Kind == abi.KindCollector && body != nil {
 		return nil, errors.New("the plugin is a collector, which is given no response: leave --body out")
 	}

@@ -17,7 +17,7 @@ func TestReadmeTable(t *testing.T) {
 	for _, list := range []struct {
 		of     string
 		checks []check
-	}{{"Every plugin", moduleChecks()}, {"A provider", kindChecks(abi.KindProvider)}, {"A collector", kindChecks(abi.KindCollector)}} {
+	}{{"Every plugin", moduleChecks()}, {"A provider", kindChecks(abi.KindProvider)}, {"A collector", kindChecks(abi.KindCollector)}, {"A guard", kindChecks(abi.KindGuard)}} {
 		fmt.Fprintf(&b, "\n| Check | %s |\n|---|---|\n", list.of)
 		for _, c := range list.checks {
 			if c.name == "" || c.about == "" || c.remedy == "" {

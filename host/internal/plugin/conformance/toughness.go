@@ -203,6 +203,9 @@ func (s *subject) load() (io.Closer, error) {
 	if s.manifest.Kind == abi.KindCollector {
 		return plugin.LoadCollector(s.ctx, s.runtime, s.module, "check", o)
 	}
+	if s.manifest.Kind == abi.KindGuard {
+		return plugin.LoadGuard(s.ctx, s.runtime, s.module, "check", o)
+	}
 	return plugin.Load(s.ctx, s.runtime, s.module, "check", o)
 }
 

@@ -12,6 +12,8 @@ type Found struct {
 	// Coverage is how much of the question, by what its words are worth, the hits have: 0 to 1. nil: not
 	// known, since the hits are whole documents and not passages of them.
 	Coverage *float64
+	// LeftOut is how many hits guards took out.
+	LeftOut int
 	// Warning is for who set the index up, as a sentence; empty: nothing is wrong.
 	Warning string
 }

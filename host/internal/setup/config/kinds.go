@@ -13,9 +13,12 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/parley-search/parley/abi/manifest"
+
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -208,6 +211,31 @@ func uidsKind(field func(*Config) *[]string, allowed string) Kind {
 				return fmt.Errorf("names %q", uid)
 			}
 			*field(c) = append(*field(c), uid)
+		}
+		return nil
+	}}
+}
+
+// guardsKind takes names, or a file that says more of each.
+func guardsKind(field func(*Config) *[]guard.Use) Kind {
+	return Kind{Name: "guards", List: true, Allowed: "names of guards, separated by commas, or the path of a .json file", Examples: []string{"mask,links"}, Wrong: "Mask", set: func(c *Config, v string) error {
+		*field(c) = nil
+		if strings.HasSuffix(v, ".json") {
+			b, err := os.ReadFile(v)
+			if err != nil {
+				return fmt.Errorf("cannot be read: %w", err)
+			}
+			if *field(c), err = guard.ParseUses(b); err != nil {
+				return fmt.Errorf("is wrong: %s %w", v, err)
+			}
+			return nil
+		}
+		for name := range strings.SplitSeq(v, ",") {
+			name = strings.TrimSpace(name)
+			if !manifest.ValidName(name) {
+				return fmt.Errorf("names %q", name)
+			}
+			*field(c) = append(*field(c), guard.Use{Plugin: name})
 		}
 		return nil
 	}}

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
 
 // Config is what the operator wrote, checked. See [AllOptions] for the meaning of
@@ -93,6 +94,7 @@ type Config struct {
 
 	ChatRecordDir        string // empty: nothing is recorded
 	ChatRecordWorkspaces []string
+	Guards               []guard.Use
 
 	// For the event launch alone: what the fields came of, whether a file was
 	// read, and who hosts the machine.
@@ -324,6 +326,10 @@ func AllOptions() []Option {
 		{
 			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take, whatever workspaces say by maxRounds",
 			Kind: integerKind(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
+		},
+		{
+			Name: "guards", Meaning: "guards that stand before those of each workspace, by their names, or a .json file with an array as the workspaces' setting guards has; what fails there always closes",
+			Kind: guardsKind(func(c *Config) *[]guard.Use { return &c.Guards }),
 		},
 		{
 			Name: "provider-connect-timeout", Default: "10s", Meaning: "time to connect to a provider",

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/setup/metrics"
 	"github.com/parley-search/parley/host/internal/task"
@@ -30,6 +31,9 @@ type Figures struct {
 
 	answers, refused, failures, rounds, retries, searches, tokens, limited *metrics.Counters
 	firstEvent, firstWord, answerTime                                      *metrics.Histograms
+
+	guarded   *metrics.Counters
+	guardTime *metrics.Histograms
 
 	searchTime *metrics.Histograms
 	tasks      *metrics.Counters
@@ -58,6 +62,9 @@ func New(r *metrics.Registry) *Figures {
 		firstEvent: time("parley_chat_first_event_seconds", "From a request's head to the provider's first event.", slow, "source"),
 		firstWord:  time("parley_chat_first_word_seconds", "From a request's head to the first word of an answer that has words, searches before it included.", slow, "source"),
 		answerTime: time("parley_chat_duration_seconds", "From a request's head to the end of its answer.", slow, "source"),
+
+		guarded:   count("parley_guard_total", "Calls of guards, by what they came to, and notes.", "guard", "stage", "action"),
+		guardTime: time("parley_guard_seconds", "Calls of guards.", quick, "guard"),
 
 		searchTime: time("parley_search_duration_seconds", "Searches of one index on this host, by clients and models, their wait for a processor included.", quick, "outcome"),
 		tasks:      count("parley_tasks_total", "Tasks that came to their end.", "type", "status"),
@@ -118,6 +125,14 @@ func (f *Figures) Limited(workspace limit.Subject, spent bool) {
 		name = f.workspaces.of(uid)
 	}
 	f.limited.Add(1, name, reason)
+}
+
+// Guarded counts what a guard did.
+func (f *Figures) Guarded(e guard.Event) {
+	f.guarded.Add(1, e.Guard, e.Stage, e.Action)
+	if e.Action != guard.ActionNote {
+		f.guardTime.Observe(e.Took.Seconds(), e.Guard)
+	}
 }
 
 func outcomeOf(o *chat.Outcome) string {

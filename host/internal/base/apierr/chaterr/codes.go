@@ -54,6 +54,8 @@ var (
 	ChatModelsUnimplemented        = apierr.Invalid("unimplemented_chat_models", http.StatusNotImplemented)
 	UnimplementedMultiChoice       = apierr.Invalid("unimplemented_multi_choice_chat_completions", http.StatusNotImplemented)
 	ChatProviderUnavailable        = apierr.NewCode("chat_provider_unavailable", http.StatusServiceUnavailable, apierr.TypeSystem)
+	ContentBlocked                 = apierr.InvalidField("content_blocked")
+	InvalidChatGuards              = apierr.InvalidField("invalid_chat_guards")
 	ChatTooManyRounds              = apierr.NewCode("chat_too_many_rounds", http.StatusBadGateway, apierr.TypeSystem)
 	LLMProviderRateLimited         = apierr.NewCode("llm_provider_rate_limited", http.StatusTooManyRequests, apierr.TypeSystem)
 	LLMProviderRejectedRequest     = apierr.InvalidField("llm_provider_rejected_request")

@@ -1,0 +1,20 @@
+package httpapi
+
+import "github.com/parley-search/parley/host/internal/access/auth"
+
+// tryGuards answers POST /chats/:uid/guards/test: what the guards make of a text.
+func (s *Server) tryGuards(r *call) error {
+	uid, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	body, err := r.ReadBody()
+	if err != nil {
+		return err
+	}
+	trial, err := s.Chat.TryGuards(s.ctx, auth.Everyone(), uid, body)
+	if err != nil {
+		return err
+	}
+	return r.OK(trial)
+}
