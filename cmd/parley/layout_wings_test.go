@@ -20,7 +20,7 @@ var wings = []struct{ name, imports string }{
 	{"chat", "access base plugin search"},
 	{"telemetry", "base chat plugin"},
 	{"egress", "access base search task telemetry"},
-	{"data", "access base chat cluster egress search task telemetry"},
+	{"data", "access base chat cluster egress plugin search task telemetry"},
 	{"api", "access base chat cluster egress plugin search task telemetry"},
 	{"setup", "access api base chat cluster data egress plugin search task telemetry"},
 }
