@@ -247,10 +247,14 @@ func (p *page) see(selector string, texts ...string) {
 	}
 }
 
-// view goes to a view by its address, as a bookmark does.
+// view goes to a view by its address, as a bookmark does, and waits until it is drawn.
 func (p *page) view(hash, heading string) {
 	p.t.Helper()
-	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", hash)))
+	evaluate[bool](p, fmt.Sprintf(`new Promise((done) => {
+		const drawn = () => document.getElementById("main").ariaBusy ? setTimeout(drawn, 20) : done(true);
+		addEventListener("hashchange", drawn, {once: true});
+		location.hash === %[1]q ? drawn() : location.hash = %[1]q;
+	})`, hash))
 	p.see("h1", heading)
 }
 
@@ -348,8 +352,8 @@ func fillConsole(h *house.House) {
 
 // views are all of them: the address, the title, and what is there with the films.
 var views = []struct{ hash, name, says string }{
-	{"#/start", "Ask your documents", "3 documents in 1 index"},
-	{"#/ask", "Ask", "Conversations stay in this browser"},
+	{"#/start", "Overview", "3 documents in 1 index"},
+	{"#/ask", "Ask your documents", "What is “Solaris” about?"},
 	{"#/search/films", "Search", "Tarkovsky"},
 	{"#/documents/films", "Documents", "documents 1 to 3 of 3"},
 	{"#/indexes", "Indexes", "films"},
@@ -359,6 +363,7 @@ var views = []struct{ hash, name, says string }{
 	{"#/workspaces/films", "films", "quotes the best passages"},
 	{"#/plugins", "Plugins", "Reaches no address"},
 	{"#/keys", "Keys", "This service is open"},
+	{"#/cluster", "Cluster", "This host is alone"},
 	{"#/usage", "Usage", "Answers by workspace"},
 	{"#/telemetry", "Telemetry", "Instance UID"},
 }
@@ -513,6 +518,7 @@ func TestConsoleManages(t *testing.T) {
 	}
 	p.view("#/documents/rows", "Documents")
 	p.run(chromedp.SetUploadFiles(`input[type="file"]`, files[slices.IndexFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") }):][:1]))
+	p.run(chromedp.Click(`//button[. = "Add rows.ndjson"]`))
 	p.see("main", "rows.ndjson", "Field with the id", "Dropped")
 	if id := evaluate[string](p, `document.querySelector(".drop select").value`); id != "id" {
 		t.Errorf("the field that is guessed to hold the id is %q", id)
@@ -520,8 +526,8 @@ func TestConsoleManages(t *testing.T) {
 	p.audit("the first rows of a file")
 	p.run(chromedp.Click(`//button[. = "Add to rows"]`))
 	p.see("main", "rows.ndjson: 1 document can be found now", "documents 1 to 1 of 1")
-	p.view("#/start", "Ask your documents")
-	p.run(chromedp.SetUploadFiles(`input[type="file"]`, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") })))
+	p.view("#/start", "Overview")
+	p.run(chromedp.SetUploadFiles(`input[type="file"]`, slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".ndjson") })), chromedp.Click(`//button[. = "Add 2 files"]`))
 	p.see("main", "2 files: 1 document can be found now", "empty.pdf: ", "Ask about notes")
 	p.run(chromedp.Click(`//a[. = "Ask about notes"]`))
 	p.see("h1", "Ask")
@@ -529,7 +535,7 @@ func TestConsoleManages(t *testing.T) {
 	p.see(".turn:last-child", "in the morning", "ms to the first word")
 
 	p.view("#/search/films", "Search")
-	p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent("/"), chromedp.KeyEvent("zone"))
+	p.run(chromedp.WaitVisible(`main input[type="search"]`), chromedp.Evaluate[chromedp.Void]("document.activeElement.blur()"), chromedp.KeyEvent("/"), chromedp.KeyEvent("zone"))
 	p.see("main", "1 hit in", "Stalker")
 	p.run(chromedp.Click(`//button[starts-with(., "Score")]`))
 	p.see("dialog[open]", "How many of the words")
@@ -603,7 +609,12 @@ func TestConsoleStream(t *testing.T) {
 			t.Errorf("10,000 words in 100 paragraphs make %d elements", n)
 		}
 		p.run(chromedp.Click(`//button[. = "New conversation"]`))
-		for range 2 { // what a first one lets go, a second one takes
+		// What is being kept is in memory until it is on the disk, and what is kept is listed.
+		if n := evaluate[int](p, `import("/console/talks.js").then(({ talks }) => talks.list().then((all) => talks.clear().then(() => all.length)))`); n != 1 {
+			t.Errorf("%d conversations are kept, want the one", n)
+		}
+		for range 4 { // what a first one lets go, a second one takes
+			evaluate[bool](p, "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))")
 			if _, err := chromedp.Call(p.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
 				t.Fatal(err)
 			}

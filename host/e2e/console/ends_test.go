@@ -50,7 +50,7 @@ func TestConsoleSearchEnds(t *testing.T) {
 	p := b.open(slow.URL, screens[0])
 	p.view("#/search/films", "Search")
 	p.see("main", "Tarkovsky")
-	p.run(chromedp.Focus("input[type=search]"), chromedp.KeyEvent("w"))
+	p.run(chromedp.Focus("main input[type=search]"), chromedp.KeyEvent("w"))
 	house.Within(t, came, "the first search")
 	p.run(chromedp.KeyEvent("r"))
 	house.Within(t, ended, "the end of the first search")

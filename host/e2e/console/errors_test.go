@@ -47,7 +47,8 @@ func TestConsoleErrors(t *testing.T) {
 }
 
 // TestConsoleAskAgain asks a question again that nobody answered, and comes back to one
-// that it left before anybody did: what was typed is there.
+// that it left before anybody did: the answer is still waited for, and what was typed is
+// there once it is stopped.
 func TestConsoleAskAgain(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -93,8 +94,13 @@ func TestConsoleAskAgain(t *testing.T) {
 	p.run(clearQuestion)
 	p.send("silent", "is anybody there")
 	house.Within(t, begun, "the question")
-	p.view("#/start", "Ask your documents")
-	p.view("#/ask/w", "Ask")
+	p.view("#/start", "Overview")
+	p.view("#/ask/w", "Ask your documents") // a new one; the answer to the other is still under way
+	typed("")
+	p.run(chromedp.Click(`//section[@id="talks"]//a[. = "when will you answer"]`))
+	p.see(".turn.user:nth-last-child(2)", "is anybody there")
+	p.run(chromedp.Click(`//button[. = "Stop"]`))
+	p.see(".turn:last-child", "stopped")
 	typed("is anybody there")
 	tries.Store(0)
 	p.send("second", "")

@@ -32,7 +32,7 @@ func TestConsoleHybrid(t *testing.T) {
 				}
 			}
 			p.view("#/search/near", "Search")
-			p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.KeyEvent("cat"))
+			p.run(chromedp.WaitVisible(`main input[type="search"]`), chromedp.KeyEvent("cat"))
 			p.see("main", "3 hits in") // half of each finds all
 			p.look(s, "search-hybrid")
 			p.tab("Words or meaning")

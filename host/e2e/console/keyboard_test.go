@@ -73,8 +73,16 @@ func (p *page) write(name, text string) {
 // visit goes to a view by the list of views.
 func (p *page) visit(s screen, view, heading string) {
 	p.t.Helper()
-	if s.width < 600 {
-		p.press("Menu")
+	menu := func() {
+		if s.width < 600 {
+			p.press("Menu")
+		}
+	}
+	menu()
+	if view != "Ask" && view != "Search" && view != "Documents" {
+		p.press("Administration")
+		p.see("h1", "Overview")
+		menu()
 	}
 	p.press(view)
 	p.see("h1", heading)
@@ -98,11 +106,8 @@ func TestConsoleKeyboard(t *testing.T) {
 			escape := func() { p.run(chromedp.KeyEvent(kb.Escape)) }
 			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")), chromedp.KeyEvent(consoleMaster+kb.Enter))
 			p.see("h1", "Ask your documents")
-			p.see("main", "3 documents in")
-
-			p.press("Ask a question")
-			p.see("h1", "Ask")
-			p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer through the Zone?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
+			p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierShift)), chromedp.KeyEvent("through the Zone?"+kb.Enter))
+			p.see(".turn.user", "Who leads a writer\nthrough the Zone?")
 			p.see(".turn:last-child", "a room that grants wishes", "ms to the first word")
 			p.press("What the model saw")
 			p.see("dialog[open]", "The model got")
@@ -112,7 +117,7 @@ func TestConsoleKeyboard(t *testing.T) {
 			escape()
 
 			p.visit(s, "Search", "Search")
-			p.run(chromedp.WaitVisible(`input[type="search"]`), chromedp.KeyEvent("zone"))
+			p.run(chromedp.WaitVisible(`main input[type="search"]`), chromedp.KeyEvent("zone"))
 			p.see("main", "1 hit in", "Stalker")
 			p.write("Filter", "year = 1972"+kb.Enter)
 			p.see("main", "Nothing found")
@@ -217,10 +222,10 @@ func TestConsoleKeyboard(t *testing.T) {
 			p.see("main", "Instance UID")
 
 			p.run(chromedp.KeyEvent("?"))
-			p.see("dialog[open]", "go to the search box or the question")
+			p.see("dialog[open]", "go to the question or the search box")
 			escape()
 			p.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
-			p.see("h1", "Usage")
+			p.see("h1", "Overview")
 			p.run(chromedp.Evaluate[chromedp.Void]("history.forward()"))
 			p.see("h1", "Telemetry")
 			if s.width < 600 {
@@ -231,8 +236,10 @@ func TestConsoleKeyboard(t *testing.T) {
 				t.Errorf("the other theme of %s is %q", s.name, theme)
 			}
 			p.press("Sign out")
+			p.see("dialog[open]", "Delete your conversations, too?")
+			p.press("Delete them")
 			p.run(chromedp.WaitVisible(chromedp.CSS("#key-value")))
-			if kept := evaluate[string](p, "JSON.stringify([localStorage, sessionStorage])"); strings.Contains(kept, consoleMaster) || strings.Contains(kept, "Zone") {
+			if kept := evaluate[string](p, "import('/console/talks.js').then(async ({ talks }) => JSON.stringify([localStorage, sessionStorage, await talks.all()]))"); strings.Contains(kept, consoleMaster) || strings.Contains(kept, "Zone") {
 				t.Errorf("after signing out the browser keeps %s", kept)
 			}
 		})
@@ -273,6 +280,7 @@ func TestConsoleFileDialog(t *testing.T) {
 	for _, s := range fewScreens() {
 		t.Run(s.name, func(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.URL, s)
+			p.view("#/start", "")
 			p.see("main", "Drop files or a folder here")
 			p.chooser = make(chan cdp.BackendNodeID, 1)
 			if _, err := chromedp.Call(p.ctx, cdppage.SetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
@@ -284,9 +292,11 @@ func TestConsoleFileDialog(t *testing.T) {
 			if _, err := chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{filepath.Join(dir, "tea.md")}, BackendNodeID: input}); err != nil {
 				t.Fatal(err)
 			}
+			p.see(".drop", "A new collection")
+			p.run(chromedp.KeyEvent(kb.Enter)) // the button that adds them has the focus
 			p.see(".drop", "tea.md: 1 document can be found now.")
-			p.see("main", "Workspaces: notes")
-			p.press("Ask about notes")
+			p.see("main", "Workspaces: tea")
+			p.press("Ask about tea")
 			p.see("h1", "Ask")
 		})
 	}

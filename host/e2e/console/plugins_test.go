@@ -57,7 +57,7 @@ func TestConsolePlugins(t *testing.T) {
 	look(":9.9.9")
 	p.see("main [role=alert]", "it is not there")
 	look(":1.0.0")
-	p.see("dialog[open]", "plain-c 1.0.0", "Nothing of this name runs yet", "send requests to ${baseUrl}", "<script>")
+	p.see("dialog[open]", "plain-c 1.0.0", "Nothing of this name runs yet", "send requests to the address that its workspace names", "<script>")
 	p.audit("what a plugin asks for")
 	p.run(chromedp.Click(`//dialog//label[contains(., "I accept that")]//input`), chromedp.Click(`//dialog//button[. = "Install"]`))
 	p.see("dialog[open]", "plain-c 1.0.0 is in use")

@@ -109,7 +109,7 @@ func TestConsoleTurns(t *testing.T) {
 	p.see("main", "1 task") // which forgot the others
 }
 
-// TestConsoleSaves writes the conversation as a file.
+// TestConsoleSaves writes the conversation as files, of JSON and of Markdown.
 func TestConsoleSaves(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -123,10 +123,10 @@ func TestConsoleSaves(t *testing.T) {
 	p.view("#/ask/films", "Ask")
 	p.run(chromedp.WaitVisible(question), chromedp.KeyEvent("Who leads a writer?"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	p.see(".turn:last-child", "a room that grants wishes", "ms to the first word")
-	p.run(chromedp.Click(`//button[. = "Save"]`))
+	p.run(chromedp.Click(`.bar summary`), chromedp.Click(`//button[. = "Save as Markdown"]`), chromedp.Click(`.bar summary`), chromedp.Click(`//button[. = "Save as JSON"]`))
 	var saved []byte
 	if !waittest.Until(func() bool {
-		saved, _ = os.ReadFile(filepath.Join(dir, "conversation.json"))
+		saved, _ = os.ReadFile(filepath.Join(dir, "Who-leads-a-writer.json"))
 		return len(saved) > 0
 	}) {
 		t.Fatal("no file was saved")
@@ -136,4 +136,8 @@ func TestConsoleSaves(t *testing.T) {
 			t.Errorf("the file does not have %s: %.500s", part, saved)
 		}
 	}
+	waittest.For(t, "the file of Markdown", func() bool {
+		text, _ := os.ReadFile(filepath.Join(dir, "Who-leads-a-writer.md"))
+		return strings.HasPrefix(string(text), "# Who leads a writer?\n\n## Who leads a writer?\n\n") && bytes.Contains(text, []byte("a room that grants wishes"))
+	})
 }

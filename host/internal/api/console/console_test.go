@@ -28,8 +28,8 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	if size > 160_000 {
-		t.Errorf("the page has %d bytes, want at most 160,000", size)
+	if size > 220_000 {
+		t.Errorf("the page has %d bytes, want at most 220,000", size)
 	}
 	if _, ok := files["index.html"]; !ok || len(files) < 5 {
 		t.Errorf("%d files", len(files))

@@ -1,15 +1,17 @@
 // The console: which view is shown, the theme, the keyboard, and the key.
 import { key, sent } from "./api.js";
-import { ask } from "./ask.js";
+import { ask, begin, sidebar } from "./ask.js";
 import { cluster } from "./cluster.js";
 import { documents } from "./documents.js";
-import { button, byId, copyButton, count, el, empty, linked, problem, show, soft, table } from "./dom.js";
+import { button, byId, confirmed, copyButton, count, el, empty, field, icon, problem, select, show, soft, table } from "./dom.js";
+import { language, languages, t } from "./i18n.js";
 import { indexes } from "./indexes.js";
 import { keys } from "./keys.js";
 import { plugins } from "./plugins.js";
 import { search } from "./search.js";
 import { session } from "./session.js";
 import { start } from "./start.js";
+import { drafts, talks } from "./talks.js";
 import { tasks } from "./tasks.js";
 import { telemetry } from "./telemetry.js";
 import { usage } from "./usage.js";
@@ -20,30 +22,32 @@ import { workspaces } from "./workspaces.js";
 /**
  * @typedef {object} View
  * @property {string} title
- * @property {string} group
+ * @property {boolean} [admin] it is for whoever runs the service
  * @property {Draw} draw
  * @property {string[]} needs actions of the key
  */
 
+/** The views; those of the group Administration are behind one entry. */
 const views = {
-	start: { title: "Start", group: "Use", draw: start, needs: [] },
-	ask: { title: "Ask", group: "Use", draw: ask, needs: ["chatCompletions", "search"] },
-	search: { title: "Search", group: "Use", draw: search, needs: ["search"] },
-	documents: { title: "Documents", group: "Content", draw: documents, needs: ["documents.get"] },
-	indexes: { title: "Indexes", group: "Content", draw: indexes, needs: ["indexes.get"] },
-	tasks: { title: "Tasks", group: "Content", draw: tasks, needs: ["tasks.get"] },
-	workspaces: { title: "Workspaces", group: "Answers", draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
-	plugins: { title: "Plugins", group: "Answers", draw: plugins, needs: ["plugins.get"] },
-	keys: { title: "Keys", group: "Service", draw: keys, needs: ["keys.get"] },
-	cluster: { title: "Cluster", group: "Service", draw: cluster, needs: ["metrics.get"] },
-	usage: { title: "Usage", group: "Service", draw: usage, needs: ["stats.get"] },
-	telemetry: { title: "Telemetry", group: "Service", draw: telemetry, needs: ["telemetry.get"] },
+	ask: { title: t`Ask`, draw: ask, needs: ["chatCompletions", "search"] },
+	search: { title: t`Search`, draw: search, needs: ["search"] },
+	documents: { title: t`Documents`, draw: documents, needs: ["documents.get"] },
+	start: { title: t`Overview`, admin: true, draw: start, needs: [] },
+	workspaces: { title: t`Workspaces`, admin: true, draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
+	plugins: { title: t`Plugins`, admin: true, draw: plugins, needs: ["plugins.get"] },
+	indexes: { title: t`Indexes`, admin: true, draw: indexes, needs: ["indexes.get"] },
+	tasks: { title: t`Tasks`, admin: true, draw: tasks, needs: ["tasks.get"] },
+	keys: { title: t`Keys`, admin: true, draw: keys, needs: ["keys.get"] },
+	cluster: { title: t`Cluster`, admin: true, draw: cluster, needs: ["metrics.get"] },
+	usage: { title: t`Usage`, admin: true, draw: usage, needs: ["stats.get"] },
+	telemetry: { title: t`Telemetry`, admin: true, draw: telemetry, needs: ["telemetry.get"] },
 };
 
 const header = /** @type {HTMLElement} */ (document.querySelector("header"));
 const nav = byId("nav");
 const menu = byId("menu");
 const main = byId("main");
+const talksList = byId("talks");
 const signOut = byId("key");
 
 /** Whether this host serves the description of its API as a page. */
@@ -52,19 +56,24 @@ const described = fetch("../docs", { method: "HEAD" }).then(
 	() => false,
 );
 
-/** Lists the views that the key may use.
+/**
+ * Lists the views that the key may use, and what is in the one that is shown.
+ * @param {string} shown its name
  * @param {boolean} docs there is a page about the API
  */
-function drawNav(docs) {
-	nav.replaceChildren();
-	let group = "";
-	for (const [name, v] of Object.entries(views)) {
-		if (!session.can(...v.needs)) continue;
-		if (v.group !== group) nav.append(el("h2", v.group));
-		group = v.group;
-		nav.append(el("a", { href: `#/${name}`, "data-view": name }, v.title));
-	}
-	if (docs) nav.append(linked("API reference", "../docs"));
+function drawNav(shown, docs) {
+	const may = Object.entries(views).filter(([, v]) => session.can(...v.needs));
+	const entry = ([name, v]) =>
+		el("a", { href: `#/${name}`, "data-view": name, class: v.admin && "sub", "aria-current": name === shown && "page" }, v.admin ? "" : icon(name), v.title);
+	const inside = Boolean(views[shown].admin);
+	nav.replaceChildren(
+		...may.filter(([, v]) => !v.admin).map(entry),
+		el("a", { href: "#/start", class: inside && "open" }, icon("admin"), t`Administration`),
+		...(inside ? may.filter(([, v]) => v.admin).map(entry) : []),
+		inside && docs ? el("a", { href: "../docs", class: "sub" }, t`API reference`) : "",
+	);
+	talksList.hidden = shown !== "ask";
+	if (!talksList.hidden && !talksList.firstChild) sidebar(talksList);
 	signOut.hidden = !key.get();
 }
 
@@ -83,26 +92,25 @@ async function route() {
 				return p;
 			}
 		});
-	const name = Object.hasOwn(views, wanted) ? wanted : "start";
-	const v = views[name];
 	leave.abort();
 	leave = new AbortController();
 	const { signal } = leave;
-	document.title = `${v.title} · Parley`;
 	header.classList.remove("open");
 	menu.setAttribute("aria-expanded", "false");
 	const root = el("div");
-	main.replaceChildren(soft("Loading…"));
+	main.replaceChildren(soft(t`Loading…`));
+	main.setAttribute("aria-busy", "true");
 	try {
 		if (known !== key.get()) {
 			await session.load();
 			known = key.get();
 		}
-		drawNav(await described);
-		for (const a of nav.querySelectorAll("a")) {
-			if (a.dataset.view === name) a.setAttribute("aria-current", "page");
-		}
+		const name = Object.hasOwn(views, wanted) ? wanted : session.can(...views.ask.needs) ? "ask" : "start";
+		const v = views[name];
+		const docs = await described;
 		if (signal.aborted) return;
+		drawNav(name, docs);
+		document.title = `${v.title} · Parley`;
 		main.replaceChildren(root);
 		if (!session.can(...v.needs)) {
 			const lacks = v.needs.filter((n) => !session.can(n));
@@ -113,9 +121,20 @@ async function route() {
 	} catch (err) {
 		if (signal.aborted) return;
 		main.replaceChildren(root);
-		root.append(problem(err), el("p", button("Try again", route)));
+		root.append(problem(err), el("p", button(t`Try again`, route)));
+	} finally {
+		if (!signal.aborted) main.removeAttribute("aria-busy");
 	}
 }
+
+for (const [id, text] of [
+	["menu", t`Menu`],
+	["theme", t`Theme`],
+	["requests", t`Requests`],
+	["help", t`Shortcuts`],
+	["key", t`Sign out`],
+])
+	byId(id).replaceChildren(text);
 
 const theme = localStorage.getItem("parley-theme");
 if (theme) document.documentElement.dataset.theme = theme;
@@ -128,20 +147,42 @@ byId("theme").addEventListener("click", () => {
 
 menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(header.classList.toggle("open"))));
 
-signOut.addEventListener("click", () => {
+signOut.addEventListener("click", async () => {
+	const kept = (await talks.list()).length;
+	if (kept > 0 && (await confirmed(t`Delete your conversations, too?`, t`${kept} are kept in this browser. Whoever uses it next can read them.`, t`Delete them`, t`Keep them`)))
+		await talks.clear();
 	key.forget();
 	sessionStorage.clear();
+	localStorage.removeItem(drafts.place);
 	location.hash = "";
 	location.reload();
 });
 
 const shortcuts = [
-	["/", "go to the search box or the question"],
-	["?", "show this list"],
-	["Ctrl or Cmd + Enter", "send the question"],
-	["Esc", "close what is open"],
+	["Enter", t`send the question`],
+	["Shift + Enter", t`break the line`],
+	["↑", t`change the last question, in an empty box`],
+	["Esc", t`stop the answer, or close what is open`],
+	["/", t`go to the question or the search box`],
+	["n", t`begin a new conversation`],
+	["?", t`show this list`],
 ];
-const showShortcuts = () => show("Shortcuts", table(["Key", "What it does"], shortcuts, "Shortcuts"));
+const showShortcuts = () =>
+	show(
+		t`Shortcuts`,
+		table(
+			[t`Key`, t`What it does`],
+			shortcuts.map(([k, what]) => [el("kbd", k), what]),
+			t`Shortcuts`,
+		),
+		soft(t`Letters work where nothing is typed.`),
+		field(t`Language`, tongue),
+	);
+const tongue = select(languages, language);
+tongue.addEventListener("change", () => {
+	localStorage.setItem("parley-language", tongue.value);
+	location.reload();
+});
 byId("help").addEventListener("click", showShortcuts);
 byId("requests").addEventListener("click", () =>
 	show(
@@ -155,10 +196,27 @@ byId("requests").addEventListener("click", () =>
 	),
 );
 
+const closeMenus = (but) => {
+	for (const m of document.querySelectorAll("details.menu[open]")) if (m !== but) m.removeAttribute("open");
+};
+addEventListener("click", (e) => {
+	const at = e.target instanceof Element ? e.target : null;
+	closeMenus(at?.closest("button") ? null : at?.closest("details.menu"));
+});
+
 addEventListener("keydown", (e) => {
+	if (e.key === "Escape") {
+		const open = document.querySelector("details.menu[open]");
+		closeMenus(null);
+		if (open?.contains(document.activeElement)) open.querySelector("summary")?.focus();
+	}
 	if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
 	if (e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
 	if (e.key === "?") showShortcuts();
+	if (e.key === "n" && session.can(...views.ask.needs)) {
+		begin();
+		e.preventDefault();
+	}
 	if (e.key === "/") {
 		const box = main.querySelector("input[type=search], textarea");
 		if (box instanceof HTMLElement) {

@@ -42,10 +42,13 @@ export async function documents(root, path) {
 	root.append(el("datalist", { id: "indexes" }, ...uids.map((u) => el("option", { value: u }))), row(field("Index", uid, "A new name makes a new index.")));
 	if (session.can("documents.add")) {
 		root.append(
-			dropZone(
-				() => (uid.reportValidity() ? uid.value : null),
-				() => browse(0),
-			),
+			dropZone({
+				into: path[0],
+				done: (index) => {
+					if (index === uid.value) return browse(0);
+					location.hash = at`#/documents/${index}`;
+				},
+			}).node,
 		);
 	}
 	root.append(

@@ -29,6 +29,16 @@ export const el = (name, ...content) => build(document.createElement(name), cont
 /** Makes an element of a drawing. @param {string} name @param {...any} content */
 export const svg = (name, ...content) => build(document.createElementNS("http://www.w3.org/2000/svg", name), content);
 
+/** The shapes of the icons, in a square of 24. */
+const shapes = {
+	ask: "M4 4h16v12h-8l-5 4v-4H4z",
+	search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21",
+	documents: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+	admin: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
+};
+/** A small drawing beside a text. @param {keyof typeof shapes} name */
+export const icon = (name) => svg("svg", { viewBox: "0 0 24 24", width: 18, height: 18, class: "icon", "aria-hidden": "true" }, svg("path", { d: shapes[name] }));
+
 /** An element of the page itself. @param {string} id @returns {any} */
 export const byId = (id) => document.getElementById(id);
 
@@ -158,6 +168,9 @@ export const pre = (text) => el("pre", { tabindex: 0 }, text);
 
 export const json = (value) => pre(JSON.stringify(value, null, 2));
 
+/** What can be done that is not done often, behind a button. @param {string} label @param {...Part} content */
+export const menu = (label, ...content) => el("details", { class: "menu" }, el("summary", { "aria-label": label, title: label }, "⋯"), el("div", ...content));
+
 /** What stands where there is nothing yet: why, and what to do. @param {string} title @param {string} text @param {...(Node|false)} actions */
 export const empty = (title, text, ...actions) => el("div", { class: "empty" }, el("h2", title), soft(text), actions.length > 0 && buttons(...actions));
 
@@ -253,6 +266,10 @@ export const label = (name) =>
 		.replace(/[A-Z]+/g, (c) => ` ${c.toLowerCase()}`)
 		.replace(/\b(api|url|id|uid)\b/g, (c) => c.toUpperCase())
 		.replace(/^./, (c) => c.toUpperCase());
+
+/** Addresses that a plugin may reach, as people say them. @param {string[]} list of its manifest */
+export const addresses = (list) =>
+	list.map((a) => a.replace(/^\$\{baseUrl\??\}$/, "the address that its workspace names").replace(/\$\{(\w+)\??\}/g, (_, name) => name.toUpperCase())).join(", ");
 
 /** The beginning of a text that may be long. @param {string} text @param {number} most characters */
 export const beginning = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -1,6 +1,29 @@
 // The plugins that run: what each is, what it may reach, and how it does.
 import { call, request } from "./api.js";
-import { attempt, button, buttons, confirmed, count, counted, el, empty, field, form, heading, hint, json, select, show, size, soft, submit, table, tell, time } from "./dom.js";
+import {
+	addresses,
+	attempt,
+	button,
+	buttons,
+	confirmed,
+	count,
+	counted,
+	el,
+	empty,
+	field,
+	form,
+	heading,
+	hint,
+	json,
+	select,
+	show,
+	size,
+	soft,
+	submit,
+	table,
+	tell,
+	time,
+} from "./dom.js";
 import { session } from "./session.js";
 
 /** What a state means. */
@@ -102,7 +125,7 @@ function addForm(done) {
 
 /** @param {any} g the grants of a plugin */
 const grants = (g) => [
-	...(g.http ?? []).map((s) => `send requests to ${s}`),
+	...(g.http ?? []).map((s) => `send requests to ${addresses([s])}`),
 	...(g.secrets ?? []).map((s) => `have ${s} put into them`),
 	...(g.auth ?? []).map((s) => `have them signed by ${s}`),
 ];
@@ -210,7 +233,7 @@ function card(p, all, change) {
 		el(
 			"p",
 			p.source ? `Answers for workspaces whose provider is “${p.source}”. ` : "Counts what happens, and never sees a text. ",
-			reach.length > 0 ? `May reach ${reach.join(", ")}.` : "Reaches no address.",
+			reach.length > 0 ? `May reach ${addresses(reach)}.` : "Reaches no address.",
 			p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
 		),
 		p.error && el("p", { class: "bad" }, p.error),

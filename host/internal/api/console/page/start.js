@@ -10,13 +10,15 @@ const quietly = (action, path) => (session.can(action) ? call("GET", path).catch
 
 /** @type {import("./app.js").Draw} */
 export async function start(root) {
-	root.append(...heading("Ask your documents", "Add documents, choose who answers, and ask. Each answer names the places that it rests on."));
 	const [version, stats, chats, plugins] = await Promise.all([
 		quietly("version", "/version"),
 		quietly("stats.get", "/stats"),
 		quietly("chats.get", "/chats?limit=100"),
 		quietly("plugins.get", "/plugins"),
 	]);
+	root.append(
+		...heading((chats?.total ?? 1) > 0 ? "Overview" : "Ask your documents", "Add documents, choose who answers, and ask. Each answer names the places that it rests on."),
+	);
 	const until = session.rights?.expiresAt;
 	const indexes = Object.entries(stats?.indexes ?? {});
 	const total = indexes.reduce((n, [, x]) => n + x.numberOfDocuments, 0);
@@ -60,12 +62,8 @@ export async function start(root) {
 					1,
 					total > 0,
 					"Add documents",
-					soft(
-						total > 0
-							? `${counted(total, "document", "documents")} in ${counted(indexes.length, "index", "indexes")}. `
-							: "An index is a collection of documents that can be searched. These files make one named “notes”.",
-					),
-					session.can("documents.add") && dropZone(() => "notes", added),
+					soft(total > 0 ? `${counted(total, "document", "documents")} in ${counted(indexes.length, "index", "indexes")}. ` : "A collection of documents is called an index."),
+					session.can("documents.add") && dropZone({ done: added }).node,
 					told,
 				),
 			session.can("chats.get", "plugins.get") &&

@@ -1,6 +1,7 @@
 // Files that a person drops become documents.
 import { at, call, finished, request } from "./api.js";
-import { attempt, beginning, button, buttons, counted, el, field, form, hint, problem, select, submit, table } from "./dom.js";
+import { attempt, beginning, button, buttons, counted, el, field, form, hint, named, problem, row, select, submit, table } from "./dom.js";
+import { t } from "./i18n.js";
 import { session } from "./session.js";
 
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
@@ -27,6 +28,29 @@ async function firstRows(file) {
 	return found;
 }
 
+/** Stands for ids that are made. No field is called so. */
+const makeIds = "\n";
+
+/** A file of rows with a field "id" that numbers them. A quoted value may go over several lines. @param {File} file */
+async function numbered(file) {
+	const base = file.name
+		.replace(/\.[^.]*$/, "")
+		.replace(/[^A-Za-z0-9_-]+/g, "-")
+		.slice(0, 100);
+	let out = "id,",
+		n = 0,
+		quoted = false,
+		from = 0;
+	const text = (await file.text()).replace(/^\ufeff/, "").replace(/[\r\n]+$/, "");
+	for (let i = 0; i < text.length; i++) {
+		if (text[i] === '"') quoted = !quoted;
+		if (text[i] !== "\n" || quoted) continue;
+		out += `${text.slice(from, i + 1)}${base}-${++n},`;
+		from = i + 1;
+	}
+	return new File([out, text.slice(from)], file.name);
+}
+
 /** The first three rows of a text of comma separated values. @param {string} text */
 function csv(text) {
 	const lines = [[""]];
@@ -42,8 +66,8 @@ function csv(text) {
 	return values.slice(0, 3).map((v) => Object.fromEntries(names.map((name, i) => [name.split(":")[0], v[i] ?? ""])));
 }
 
-/** The files of what was dropped, and those in folders, each with its path; hidden ones are left out. @param {DataTransfer} dropped */
-async function dropFiles(dropped) {
+/** The files of what was dropped, and those in folders, each with its path; hidden ones are left out. @param {DataTransfer} data */
+export async function dropped(data) {
 	/** @type {File[]} */
 	const files = [];
 	/** @param {any} entry of a file system */
@@ -61,42 +85,77 @@ async function dropFiles(dropped) {
 			for (const e of some) await walk(e);
 		}
 	};
-	for (const entry of [...dropped.items].map((i) => i.webkitGetAsEntry())) await walk(entry);
+	for (const entry of [...data.items].map((i) => i.webkitGetAsEntry())) await walk(entry);
 	return files;
 }
 
+/** What a collection of files may be called. @param {File[]} files */
+function nameOf(files) {
+	const [folder, file] = files[0].name.split("/");
+	const name = (file ? folder : files.length > 1 ? "" : folder.replace(/\.[^.]*$/, ""))
+		.normalize("NFKD")
+		.replace(/[^A-Za-z0-9_-]+/g, "-")
+		.replace(/^-+|-+$/g, "")
+		.toLowerCase()
+		.slice(0, 40);
+	return name && name !== "docs" ? name : "notes";
+}
+
 /**
- * A place to drop files on, or to choose them.
- * @param {() => string|null} target the index they go to; null: not yet, and it was said why
- * @param {(index: string) => void} done called once files of an index can be found
+ * A place to drop files on, or to choose them. It asks which collection they go to: a new one, if nothing else is said.
+ * @param {{into?: string, done: (index: string) => void|Promise<void>}} o into: the collection that is looked at; done is called once files can be found
  */
-export function dropZone(target, done) {
+export function dropZone({ into, done }) {
 	const pick = el("input", {
 		type: "file",
 		multiple: true,
-		accept: [...Object.keys(rows), ...texts].map((t) => `.${t}`).join(","),
-		"aria-label": "Files",
+		accept: [...Object.keys(rows), ...texts].map((x) => `.${x}`).join(","),
+		"aria-label": t`Files`,
 	});
 	const state = el("div", { role: "status" });
 	const zone = el(
 		"div",
 		{ class: "drop" },
-		el("p", el("strong", "Drop files or a folder here, or choose files")),
+		el("p", el("strong", t`Drop files or a folder here, or choose files`)),
 		pick,
-		hint("Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV."),
+		hint(t`Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV.`),
 		state,
 	);
 
+	/** Asks where files go to, and sends them there. @param {File[]} files */
 	async function add(files) {
-		const index = target();
-		if (!index || files.length === 0) return;
 		state.replaceChildren();
+		if (files.length === 0) return;
 		const unknown = files.filter((f) => !rows[extension(f.name)] && !texts.includes(extension(f.name))).map((f) => f.name);
-		if (unknown.length > 0) state.append(el("p", { class: "bad" }, `Left out, as their format is not known here: ${beginning(unknown.join(", "), 300)}.`));
-		// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
-		const written = files.filter((f) => texts.includes(extension(f.name)));
-		for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
-		for (const f of files) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
+		if (unknown.length > 0) state.append(el("p", { class: "bad" }, t`Left out, as their format is not known here: ${beginning(unknown.join(", "), 300)}.`));
+		const known = files.filter((f) => !unknown.includes(f.name));
+		if (known.length === 0) return;
+		const uids = await session.indexes();
+		const place = select([["", t`A new collection`], ...uids], uids.includes(into ?? "") ? into : "");
+		const name = named({ value: into && !uids.includes(into) ? into : nameOf(known) });
+		const label = field(t`Name`, name);
+		const turn = () => {
+			label.hidden = name.disabled = place.value !== "";
+		};
+		place.addEventListener("change", turn);
+		turn();
+		const what = known.length === 1 ? known[0].name : t`${known.length} files`;
+		const card = form(
+			"card",
+			state,
+			async () => {
+				card.remove();
+				const index = place.value || name.value;
+				// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
+				const written = known.filter((f) => texts.includes(extension(f.name)));
+				for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
+				for (const f of known) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
+			},
+			row(field(t`Into`, place, t`A collection can be asked and searched by itself.`), label),
+			buttons(submit(t`Add ${beginning(what, 60)}`)),
+		);
+		state.append(card);
+		card.querySelector("button")?.focus();
 	}
 
 	/** Shows the first rows of a file, and asks which field holds the id where the index does not know. @param {string} index @param {File} file */
@@ -105,7 +164,11 @@ export function dropZone(target, done) {
 		if (first.length === 0) throw new Error(`${file.name} begins with no row that can be read. It may be empty, or of another format.`);
 		const names = [...new Set(first.flatMap((r) => Object.keys(r)))];
 		const likely = names.filter((n) => n.toLowerCase().endsWith("id"));
-		const id = select([["", "choose a field"], ...names], info?.primaryKey ?? (likely.length === 1 ? likely[0] : ""));
+		const made = extension(file.name) === "csv" && !info?.primaryKey && !names.includes("id");
+		const id = select(
+			[["", "choose a field"], ...(made ? [[makeIds, "none: number the rows"]] : []), ...names],
+			info?.primaryKey ?? (likely.length === 1 ? likely[0] : made && likely.length === 0 ? makeIds : ""),
+		);
 		id.required = true;
 		id.disabled = Boolean(info?.primaryKey);
 		const asked = form(
@@ -113,7 +176,8 @@ export function dropZone(target, done) {
 			state,
 			async () => {
 				asked.remove();
-				await send(index, [file], info?.primaryKey ? undefined : id.value);
+				if (id.value === makeIds) await send(index, [await numbered(file)], "id");
+				else await send(index, [file], info?.primaryKey ? undefined : id.value);
 			},
 			el("h3", file.name),
 			table(
@@ -162,14 +226,14 @@ export function dropZone(target, done) {
 			if (task.error) throw task.error;
 			line.replaceChildren(el("p", { class: "good" }, el("bdi", name), `: ${counted(task.details?.indexedDocuments ?? 0, "document", "documents")} can be found now.`));
 			for (const f of sent.files ?? []) if (f.error) line.append(el("p", { class: "bad" }, `${f.path}: ${f.error}`));
-			done(index);
+			await done(index);
 		} catch (err) {
 			line.replaceChildren(el("p", `${name}:`), problem(err));
 		}
 	}
 
 	pick.addEventListener("change", async () => {
-		await add([...(pick.files ?? [])]);
+		await attempt(state, () => add([...(pick.files ?? [])]));
 		pick.value = ""; // the same file may be chosen again
 	});
 	zone.addEventListener("dragover", (e) => {
@@ -180,10 +244,11 @@ export function dropZone(target, done) {
 	zone.addEventListener("drop", (e) => {
 		e.preventDefault();
 		zone.classList.remove("over");
-		const dropped = e.dataTransfer;
-		if (dropped) attempt(state, async () => add(await dropFiles(dropped)));
+		e.stopPropagation();
+		const data = e.dataTransfer;
+		if (data) attempt(state, async () => add(await dropped(data)));
 	});
-	return zone;
+	return { node: zone, add };
 }
 
 /** @param {string} index @param {File[]} batch @param {string|undefined} primaryKey @param {(part: number) => void} progress */
@@ -203,7 +268,7 @@ function upload(index, batch, primaryKey, progress) {
  * @returns {Promise<string|null>}
  */
 export async function workspaceFor(index) {
-	if (!session.can("chatsSettings.get", "plugins.get")) return (await session.workspaces())[0] ?? null;
+	if (!session.can("chatsSettings.get", "plugins.get", "chats.get")) return (await session.workspaces())[0] ?? null;
 	for (const uid of await session.workspaces()) {
 		const s = await call("GET", at`/chats/${uid}/settings`);
 		if (s.source && (s.indexUids === null || s.indexUids?.includes(index))) return uid;

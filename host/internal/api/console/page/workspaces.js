@@ -1,6 +1,28 @@
 // Workspaces: which provider answers, with which model, from which indexes.
 import { at, call, secrets } from "./api.js";
-import { attempt, button, buttons, confirmed, el, empty, field, form, heading, hint, label, linked, named, pager, renew, row, select, soft, submit, tell } from "./dom.js";
+import {
+	addresses,
+	attempt,
+	button,
+	buttons,
+	confirmed,
+	el,
+	empty,
+	field,
+	form,
+	heading,
+	hint,
+	label,
+	linked,
+	named,
+	pager,
+	renew,
+	row,
+	select,
+	soft,
+	submit,
+	tell,
+} from "./dom.js";
 import { changes, review, twoForms } from "./indexes.js";
 import { session } from "./session.js";
 
@@ -176,7 +198,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			!source.value
 				? "Nobody answers until a provider is chosen."
 				: plugin
-					? `Plugin ${plugin.name} ${plugin.version}. ${plugin.grants.http.length > 0 ? `It may reach ${plugin.grants.http.join(", ")}.` : "It reaches no address: it quotes the best passages and uses no model."}`
+					? `Plugin ${plugin.name} ${plugin.version}. ${plugin.grants.http.length > 0 ? `It may reach ${addresses(plugin.grants.http)}.` : "It reaches no address: it quotes the best passages and uses no model."}`
 					: "No plugin for this source is loaded.",
 		);
 		accountFields.replaceChildren();
