@@ -329,8 +329,8 @@ A request goes from ` + "`~api/httpapi`" + ` to the domain (` + "`~chat`, `~sear
 interfaces of its own: of ` + "`~data/store`" + ` for what lasts, of ` + "`~plugin`" + ` over ` + "`~plugin/wasm`" + ` for the words of a provider, of
 ` + "`~egress/upstream`" + ` for what leaves the host. ` + "`host`" + ` opens them in order and connects them.
 
-The wings of ` + "`host/internal`" + `, from the one that knows all others down. Each may import those that it points at,
-and those that these point at. All import ` + "`base`" + `.
+The wings of ` + "`host/internal`" + `, from the one that knows all others down. Each may import those that it
+points at, and those that these point at. All import ` + "`base`" + `.
 
 `
 

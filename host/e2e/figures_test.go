@@ -232,8 +232,8 @@ func TestDashboard(t *testing.T) {
 	h.Call("POST", "/chats/x/chat/completions", `{}`)
 	w.On("m", says(house.Stream+house.Delta("x")+house.Finish))
 	h.Ask("x", "m")
-	// What counts failures is there from the first of them on.
-	known := []string{"parley_chat_failures_total", "parley_chat_limited_total", "parley_chat_retries_total", "parley_chat_searches_total", "parley_plugin_faults_total", "parley_plugin_swaps_total", "parley_telemetry_last_success_timestamp_seconds"}
+	// What counts failures, and what guards did, is there from the first of them on.
+	known := []string{"parley_chat_failures_total", "parley_chat_limited_total", "parley_chat_retries_total", "parley_chat_searches_total", "parley_guard_total", "parley_guard_seconds_count", "parley_plugin_faults_total", "parley_plugin_swaps_total", "parley_telemetry_last_success_timestamp_seconds"}
 	rises(h, "counting", func() { h.Ask("x", "m") }, map[string]float64{`parley_chat_duration_seconds_count{source="vLlm"}`: 1})
 	for name := range series(h) {
 		name, _, _ = strings.Cut(name, "{")
