@@ -43,7 +43,8 @@ const (
 
 // A Deployment is the plugin directory of a configuration, for commands that
 // change it. A host that runs on the directory need not be told: it looks.
-type Deployment struct{ installer deploy.Installer }
+// [deploy.Installer] has what is not here.
+type Deployment struct{ deploy.Installer }
 
 // OpenDeployment returns the deployment of c. Of o it heeds Embedded, what the
 // binary carries, and Compiler, which compiles what is to be installed.
@@ -74,20 +75,20 @@ func (d *Deployment) Install(ctx context.Context, source string, o InstallWishes
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.installer.Dir.Fetch(ctx, src)
+	f, err := d.Dir.Fetch(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	return d.installer.Install(ctx, f, o)
+	return d.Installer.Install(ctx, f, o)
 }
 
 // Locate finds NAME[@CONSTRAINT] in the registry of the configuration.
 func (d *Deployment) Locate(ctx context.Context, reference string) (string, error) {
-	return d.installer.Dir.Locate(ctx, reference)
+	return d.Dir.Locate(ctx, reference)
 }
 
 // HasRegistry reports whether the configuration says where names are looked up.
-func (d *Deployment) HasRegistry() bool { return d.installer.Dir.Registry != "" }
+func (d *Deployment) HasRegistry() bool { return d.Dir.Registry != "" }
 
 // IsPluginReference reports whether s may be NAME[@CONSTRAINT] of a plugin.
 func IsPluginReference(s string) bool {
@@ -108,71 +109,29 @@ func (d *Deployment) Push(ctx context.Context, source, to string, created time.T
 	if err != nil {
 		return nil, err
 	}
-	f, err := d.installer.Dir.Fetch(ctx, src)
+	f, err := d.Dir.Fetch(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	return d.installer.Dir.Publish(ctx, f, to, created)
-}
-
-// Save writes NAME[@VERSION] of the plugin directory, with its signature, to an
-// OCI image layout in folder.
-func (d *Deployment) Save(ctx context.Context, reference, folder string, created time.Time) (*PublishedPlugin, error) {
-	return d.installer.Save(ctx, reference, folder, created)
-}
-
-// Sync brings the files of the plugin directory to what its lock says; see
-// [deploy.Installer.Sync].
-func (d *Deployment) Sync(ctx context.Context, shipped func(name, version string) ([]byte, error)) ([]PluginSynced, error) {
-	return d.installer.Sync(ctx, shipped)
-}
-
-// Outdated looks for newer versions of the plugin name, or of all where that is
-// empty.
-func (d *Deployment) Outdated(ctx context.Context, name string) ([]PluginNewer, error) {
-	return d.installer.Outdated(ctx, name)
+	return d.Dir.Publish(ctx, f, to, created)
 }
 
 // Update installs the version that n allows; its error may be as those of Install.
 func (d *Deployment) Update(ctx context.Context, n PluginNewer, o InstallWishes) (*PluginChange, error) {
-	f, err := d.installer.Dir.FetchUpdate(ctx, n)
+	f, err := d.Dir.FetchUpdate(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return d.installer.Install(ctx, f, o)
-}
-
-// Pin takes in use the newest version in the directory that NAME[@CONSTRAINT]
-// allows; its error may be as those of Install.
-func (d *Deployment) Pin(ctx context.Context, reference string, o InstallWishes) (*PluginChange, error) {
-	return d.installer.Pin(ctx, reference, o)
-}
-
-// Sources lists which plugin answers each source.
-func (d *Deployment) Sources() ([]PluginBinding, error) { return d.installer.Sources() }
-
-// Bind makes the plugin name answer source; its error may be a [PluginWidened].
-func (d *Deployment) Bind(ctx context.Context, source, name string, grant bool) (*PluginChange, error) {
-	return d.installer.Bind(ctx, source, name, grant)
-}
-
-// Rollback takes the version before in use again.
-func (d *Deployment) Rollback(ctx context.Context, name string) (*PluginChange, error) {
-	return d.installer.Rollback(ctx, name)
-}
-
-// Remove takes NAME, or NAME@VERSION, out of lock and directory.
-func (d *Deployment) Remove(ctx context.Context, reference string) (*PluginChange, error) {
-	return d.installer.Remove(ctx, reference)
+	return d.Installer.Install(ctx, f, o)
 }
 
 // List checks all that is pinned, or lies there unpinned.
-func (d *Deployment) List() ([]PluginItem, error) { return d.installer.Dir.List(d.installer.Embedded) }
+func (d *Deployment) List() ([]PluginItem, error) { return d.Dir.List(d.Embedded) }
 
 // CheckLock says that there is no lock, which is no lock that pins nothing; nil: there is
 // one.
 func (d *Deployment) CheckLock() error {
-	_, err := d.installer.Dir.ReadLockText()
+	_, err := d.Dir.ReadLockText()
 	return err
 }
 
@@ -182,7 +141,7 @@ func (d *Deployment) Diff(ctx context.Context, before, after string) (*PluginDif
 	var modules [2][]byte
 	for n, ref := range []string{before, after} {
 		var err error
-		if modules[n], err = d.installer.Find(ctx, ref); err != nil {
+		if modules[n], err = d.Find(ctx, ref); err != nil {
 			return nil, fmt.Errorf("compare plugins: %w", err)
 		}
 	}

@@ -302,7 +302,7 @@ func (h *Host) pluginInstaller(o Options) pluginapi.Installer {
 		return nil
 	}
 	d := OpenDeployment(h.config, o)
-	return h.node.Installer(deploy.Remote{Installer: &d.installer})
+	return h.node.Installer(deploy.Remote{Installer: &d.Installer})
 }
 
 // pluginDir is the plugin directory of c.

@@ -338,7 +338,7 @@ func (d *Deployment) CollectorManifest(ctx context.Context, reference string) (*
 			return nil, fmt.Errorf("read manifest %s: %w", reference, err)
 		}
 	} else {
-		module, err := d.installer.Find(ctx, reference)
+		module, err := d.Find(ctx, reference)
 		if err != nil {
 			return nil, err
 		}
