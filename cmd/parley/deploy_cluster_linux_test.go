@@ -41,6 +41,7 @@ type site struct {
 	key    string
 	names  *strings.Replacer // of pods, to their addresses
 	server string            // the program of NATS
+	certs  string            // folder of the certificate of NATS
 }
 
 // natsPassword is what a secret or a variable has for the nodes' user of NATS.
@@ -70,6 +71,7 @@ func composeSite(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	s.conf = strings.ReplaceAll(at(file, "configs", "nats", "content").(string), "$$", "$")
+	s.conf = regexp.MustCompile(`\$\{NATS_ROUTE_PASSWORD[^}]*\}`).ReplaceAllString(s.conf, natsPassword)
 	read := func(name string) *pod {
 		p := &pod{name: name, env: map[string]string{"HOSTNAME": name}}
 		service := at(file, "services", name)
@@ -149,7 +151,7 @@ func (s *site) start(p *pod) {
 	program, args := os.Args[0], p.args
 	env := map[string]string{reexec: "parley", "PARLEY_NO_ANALYTICS": "true"}
 	if p.args == nil {
-		conf := s.names.Replace(strings.NewReplacer("/data", dir, "0.0.0.0:6222", p.addr+":6222", "http: 8222", "http: "+p.addr+":8222").Replace(s.conf))
+		conf := s.names.Replace(strings.NewReplacer("/data", dir, "/etc/nats-tls", s.certs, "0.0.0.0:6222", p.addr+":6222", "http: 8222", "http: "+p.addr+":8222").Replace(s.conf))
 		file := filepath.Join(dir, "nats.conf")
 		if err := os.WriteFile(file, []byte("listen: "+p.addr+":4222\n"+conf), 0o600); err != nil {
 			s.t.Fatal(err)
@@ -160,7 +162,7 @@ func (s *site) start(p *pod) {
 	}
 	maps.Copy(env, p.env)
 	p.cmd = exec.Command(program, args...)
-	places := strings.NewReplacer("/var/lib/parley", dir, "/usr/lib/parley", dir, "0.0.0.0:7700", p.addr+":7700")
+	places := strings.NewReplacer("/var/lib/parley", dir, "/usr/lib/parley", dir, "/etc/nats-tls", s.certs, "0.0.0.0:7700", p.addr+":7700")
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir}
 	for name, value := range env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+s.names.Replace(places.Replace(value)))
@@ -199,6 +201,30 @@ func (s *site) wait(what string, done func() bool) {
 	}
 }
 
+// certifyServers makes a certificate for the addresses of servers, and returns its folder, as
+// openssl on the page about production makes it for names.
+func certifyServers(t *testing.T, servers []*pod) (dir string) {
+	dir = t.TempDir()
+	var names []string
+	for _, p := range servers {
+		names = append(names, "IP:"+p.addr)
+	}
+	for _, args := range [][]string{
+		{"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.crt"},
+		{
+			"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=nats", "-CA", "ca.crt", "-CAkey", "ca.key",
+			"-addext", "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth,clientAuth", "-addext", "subjectAltName=" + strings.Join(names, ","), "-keyout", "tls.key", "-out", "tls.crt",
+		},
+	} {
+		cmd := exec.CommandContext(t.Context(), "openssl", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("openssl: %v\n%s", err, out)
+		}
+	}
+	return dir
+}
+
 // TestDeployClusterRuns starts what the files of a cluster say as processes of this
 // machine, with their configuration, and wants a cluster that survives its leader.
 func TestDeployClusterRuns(t *testing.T) {
@@ -220,6 +246,7 @@ func TestDeployClusterRuns(t *testing.T) {
 				names = append(names, p.name+":", p.addr+":")
 			}
 			s.names = strings.NewReplacer(names...)
+			s.certs = certifyServers(t, s.nats)
 			t.Cleanup(func() {
 				for _, p := range slices.Concat(s.nodes, s.nats) {
 					_ = p.end(syscall.SIGKILL)

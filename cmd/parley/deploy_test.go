@@ -174,7 +174,7 @@ func TestDeployCluster(t *testing.T) {
 		got, want any
 	}
 	rows := []row{
-		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "nats://parley:$(NATS_PASSWORD)@parley-nats-0.parley-nats:4222,nats://parley:$(NATS_PASSWORD)@parley-nats-1.parley-nats:4222,nats://parley:$(NATS_PASSWORD)@parley-nats-2.parley-nats:4222"},
+		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "tls://parley:$(NATS_PASSWORD)@parley-nats-0.parley-nats:4222,tls://parley:$(NATS_PASSWORD)@parley-nats-1.parley-nats:4222,tls://parley:$(NATS_PASSWORD)@parley-nats-2.parley-nats:4222"},
 		{"servers of who makes the log", env(maker, "PARLEY_CLUSTER_NATS"), env(box, "PARLEY_CLUSTER_NATS")},
 		{"name of the cluster", env(maker, "PARLEY_CLUSTER_NAME"), env(box, "PARLEY_CLUSTER_NAME")},
 		{"what is run", fmt.Sprint(at(maker, "args")), "[cluster create]"},
@@ -184,8 +184,14 @@ func TestDeployCluster(t *testing.T) {
 		{"image", at(box, "image"), at(alike, "image")},
 		{"image of who makes the log", at(maker, "image"), at(alike, "image")},
 	}
-	for _, part := range []string{"startupProbe", "livenessProbe", "readinessProbe", "lifecycle", "securityContext", "volumeMounts", "ports", "resources"} {
+	for _, part := range []string{"startupProbe", "livenessProbe", "readinessProbe", "lifecycle", "securityContext", "ports", "resources"} {
 		rows = append(rows, row{part, fmt.Sprint(at(box, part)), fmt.Sprint(at(alike, part))})
+	}
+	for i := range 2 {
+		rows = append(rows, row{"a mount", fmt.Sprint(at(box, "volumeMounts", i)), fmt.Sprint(at(alike, "volumeMounts", i))})
+	}
+	for _, c := range []any{box, maker} {
+		rows = append(rows, row{"authority of NATS", env(c, "PARLEY_CLUSTER_NATS_CA"), "/etc/nats-tls/ca.crt"})
 	}
 	for i := range 3 {
 		rows = append(rows, row{"a route of NATS", strings.Contains(conf, fmt.Sprintf(`"nats://parley-nats-%d.parley-nats:6222"`, i)), true})
@@ -216,7 +222,7 @@ func TestDeployCluster(t *testing.T) {
 			row{"compose: servers of " + node, at(compose, "services", node, "environment", "PARLEY_CLUSTER_NATS"), "nats://parley:${NATS_PASSWORD}@nats-1:4222,nats://parley:${NATS_PASSWORD}@nats-2:4222,nats://parley:${NATS_PASSWORD}@nats-3:4222"},
 			row{"compose: name of " + server, at(compose, "services", server, "hostname"), server},
 			row{"compose: disk of " + server, at(compose, "services", server, "volumes", 0), server + ":/data"},
-			row{"compose: route to " + server, strings.Contains(text, "nats://"+server+":6222"), true},
+			row{"compose: route to " + server, strings.Contains(text, "nats://server:${NATS_ROUTE_PASSWORD}@"+server+":6222"), true},
 		)
 	}
 	for _, tt := range rows {
@@ -425,6 +431,7 @@ func TestDeployTools(t *testing.T) {
 		{"kubernetes-validate", []string{"--strict", "kubernetes.yaml"}, ""},
 		{"kubernetes-validate", []string{"--strict", "cluster/kubernetes.yaml"}, ""},
 		{"systemd-analyze", []string{"verify", "./parley.service"}, "Command /usr/bin/parley is not executable"},
+		{"systemd-analyze", []string{"verify", "./cluster/nats.service"}, "Command /usr/bin/nats-server is not executable"},
 		{"shellcheck", append([]string{"debian/build", "debian/postinst", "debian/prerm", "debian/postrm", "debian/try"}, scripts...), ""},
 	} {
 		t.Run(tt.tool, func(t *testing.T) {
@@ -438,7 +445,7 @@ func TestDeployTools(t *testing.T) {
 			if tt.but != "" {
 				err = nil // it complains of other files of the machine, too
 				for line := range strings.Lines(string(out)) {
-					if strings.Contains(line, "parley.service") && !strings.Contains(line, tt.but) {
+					if strings.Contains(line, filepath.Base(tt.args[1])) && !strings.Contains(line, tt.but) {
 						err = errors.New(strings.TrimSpace(line))
 					}
 				}
