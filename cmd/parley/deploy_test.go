@@ -34,15 +34,26 @@ func deployFile(t *testing.T, name string) []byte {
 // TestDeployConfig loads the packages' configuration as the service does, with
 // a master key: a key that no option has would be an error.
 func TestDeployConfig(t *testing.T) {
-	c, _, err := host.LoadConfig(host.Sources{
-		File:    filepath.Join(root(t), "examples", "deploy", "config.toml"),
-		Environ: []string{"PARLEY_ENV=production", "PARLEY_MASTER_KEY=0123456789abcdef"},
-	})
-	if err != nil {
+	authority := filepath.Join(t.TempDir(), "nats-ca.crt")
+	if err := os.WriteFile(authority, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c.DBPath != "/var/lib/parley/data" || c.PluginDir != "/usr/lib/parley/plugins" {
-		t.Errorf("data in %s and plugins in %s, want them where the package puts them", c.DBPath, c.PluginDir)
+	for _, name := range []string{"config.toml", "cluster/parley.toml"} {
+		text := bytes.ReplaceAll(deployFile(t, name), []byte("/etc/parley/nats-ca.crt"), []byte(authority))
+		file := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := host.LoadConfig(host.Sources{File: file, Environ: []string{"PARLEY_ENV=production", "PARLEY_MASTER_KEY=0123456789abcdef"}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if c.DBPath != "/var/lib/parley/data" || c.PluginDir != "/usr/lib/parley/plugins" {
+			t.Errorf("%s: data in %s and plugins in %s, want them where the package puts them", name, c.DBPath, c.PluginDir)
+		}
+		if name != "config.toml" && (c.Cluster.CheckSecure() != nil || len(c.Cluster.NATS) != 3 || !c.Cluster.Synced) {
+			t.Errorf("%s: %d servers of NATS, synced %v, %v", name, len(c.Cluster.NATS), c.Cluster.Synced, c.Cluster.CheckSecure())
+		}
 	}
 }
 
