@@ -340,7 +340,7 @@ func TestDeployPluginsDockerfile(t *testing.T) {
 	dir := t.TempDir()
 	plugins := filepath.Join(dir, "plugins")
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"plugin", "install", "extract", "--plugin-dir", plugins}, &out, &errs); code != exitOK {
+	if code := run(t.Context(), []string{"plugin", "install", small(t, t.TempDir(), "1.0.0"), "--plugin-dir", plugins}, &out, &errs); code != exitOK {
 		t.Fatalf("plugin install: code %d, %s", code, &errs)
 	}
 	do := func(in, name string, args ...string) string {
