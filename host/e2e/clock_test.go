@@ -151,6 +151,8 @@ func TestDumpsOfOneMoment(t *testing.T) {
 // showing and for keys, and so are made in these files only.
 func TestDurations(t *testing.T) {
 	dates := map[string]string{
+		"internal/setup/figures/cluster.go":       "the dates of a snapshot and a backup, for Prometheus",
+		"internal/cluster/jetstream/snapshots.go": "the date of a backup, for other nodes",
 		"internal/setup/figures/telemetry.go":     "the date of a delivery, for Prometheus",
 		"internal/setup/figures/usage.go":         "the date of a window, for Prometheus",
 		"internal/chat/replay.go":                 "`created` of an answer",

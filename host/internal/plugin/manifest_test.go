@@ -33,7 +33,7 @@ func TestReadManifestRefuses(t *testing.T) {
 	}{
 		{map[string]any{"abi": 0}, "abi is 0, and this host speaks ABI 1"},
 		{map[string]any{"abi": "1"}, "not the JSON of one"},
-		{map[string]any{"kind": "exporter"}, `kind is "exporter" and must be one of: collector, provider`},
+		{map[string]any{"kind": "exporter"}, `kind is "exporter" and must be one of: collector, guard, provider`},
 		{map[string]any{"name": "Open_AI"}, `name is "Open_AI"`},
 		{map[string]any{"name": ""}, `name is ""`},
 		{map[string]any{"name": strings.Repeat("a", 65)}, "name is "},
