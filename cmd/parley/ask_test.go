@@ -187,7 +187,7 @@ func TestSearchCommand(t *testing.T) {
 	if out, errs, code := a.run("search", "notes", "x", "--filter", "id > 1"); code != exitFailed || out != "" || !strings.Contains(errs, "not filterable") {
 		t.Errorf("search --filter: code %d, printed %q, said %q", code, out, errs)
 	}
-	if out, errs, code := a.run("search", "nowhere", "x"); code != exitFailed || out != "" || !strings.Contains(errs, "there is no index nowhere: there are notes") {
+	if out, errs, code := a.run("search", "nowhere", "x"); code != exitFailed || out != "" || !strings.Contains(errs, "there is no index nowhere: there are empty, notes") {
 		t.Errorf("search nowhere: code %d, printed %q, said %q", code, out, errs)
 	}
 	if out, _, code := a.run("search", "notes", "zzzzzz"); code != exitOK || out != "" {

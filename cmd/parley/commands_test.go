@@ -20,6 +20,7 @@ var noJSON = map[string]string{
 	"parley end-children":        "quickstart starts it for itself",
 	"parley bench floor":         "it serves",
 	"parley bench provider":      "it serves",
+	"parley guard try":           "it prints the text as it would pass",
 	"parley plugin inspect":      "what it prints is JSON",
 	"parley plugin replay":       "what it prints is JSON",
 	"parley telemetry export":    "what it prints is JSON",

@@ -62,8 +62,8 @@ func TestInstalled(t *testing.T) {
 			if out, err := in(t.Context(), home, program, "plugin", "install", "mistral", "--plugin-dir", "plugins").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("in use   ")) {
 				t.Errorf("install by name: %v\n%s", err, out)
 			}
-			if out, err := in(t.Context(), home, program, "plugin", "list", "--available").Output(); err != nil || bytes.Count(out, []byte("\n")) != 19 || !bytes.Contains(out, []byte("vLlm")) {
-				t.Errorf("list --available: %v\n%s; want a line for each of 18 plugins", err, out)
+			if out, err := in(t.Context(), home, program, "plugin", "list", "--available").Output(); err != nil || bytes.Count(out, []byte("\n")) != 24 || !bytes.Contains(out, []byte("vLlm")) {
+				t.Errorf("list --available: %v\n%s; want a line for each of 23 plugins", err, out)
 			}
 			if out, err := in(t.Context(), home, program, "version").Output(); err != nil || !bytes.HasPrefix(out, []byte("parley "+tt.version+"\n")) {
 				t.Errorf("version: %s %v, want %s", out, err, tt.version)

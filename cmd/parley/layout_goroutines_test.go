@@ -17,6 +17,7 @@ var ownGoroutines = map[string]string{
 	"host/host.go":                                "closes a channel",
 	"host/internal/base/contain/":                 "contains",
 	"host/internal/setup/meilidump/take.go":       "a command's; the queue contains tasks",
+	"host/internal/search/index/unite.go":         "Index.contain halts the index",
 	"host/internal/search/reader/pdf/":            "recovers",
 	"host/internal/chat/calls.go":                 "recovers",
 	"host/internal/api/mcp/mcp.go":                "recovers",

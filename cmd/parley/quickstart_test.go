@@ -164,7 +164,7 @@ func TestQuickstartTwice(t *testing.T) {
 	go func() {
 		first.ended <- run(ctx, []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data, "--no-analytics"}, first, first)
 	}()
-	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(first.waitFor("source extract; 1 files"))
+	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(first.waitFor("source extract; 1 file in"))
 	first.waitFor("serving until interrupted")
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data}, &stdout, &stderr)

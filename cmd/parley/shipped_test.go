@@ -18,8 +18,8 @@ func TestShippedSources(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOMODCACHE", t.TempDir())
 	plugins, err := shippedPlugins("*")
-	if err != nil || len(plugins) != 18 {
-		t.Fatalf("%d plugins are shipped, %v; want 18", len(plugins), err)
+	if err != nil || len(plugins) != 23 {
+		t.Fatalf("%d plugins are shipped, %v; want 23", len(plugins), err)
 	}
 	for _, p := range plugins {
 		got, err := p.module(t.Context(), nil)
