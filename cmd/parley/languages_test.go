@@ -42,6 +42,9 @@ func TestLanguages(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			checkCases(t, l.build(t, "provider", plugins), filepath.Join(root(t), "examples", "testdata", "provider"))
 			l.build(t, "collector", plugins) // whose README checks it
+			if l.dir == "rust" {
+				l.build(t, "guard", t.TempDir()) // and checks it
+			}
 			built = append(built, l)
 		})
 	}

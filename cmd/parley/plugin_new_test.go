@@ -84,7 +84,7 @@ func TestPluginNew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
-	for _, kind := range []string{"provider", "collector"} {
+	for _, kind := range []string{"provider", "collector", "guard"} {
 		t.Run(kind, func(t *testing.T) {
 			dir, env := outside(t)
 			do := func(line string) string {
