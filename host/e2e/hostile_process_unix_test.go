@@ -75,7 +75,9 @@ func startHosted(t testing.TB, limits string, env ...string) *hosted {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	h.cmd = exec.Command("sh", "-c", limits+`exec "$0" serve`, file)
+	// A fuzzing process waits for the end of the pipes that its workers have as 3 to 5, for ever where the
+	// program of a worker that was ended holds them.
+	h.cmd = exec.Command("sh", "-c", limits+`exec "$0" serve 3>&- 4>&- 5>&-`, file)
 	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = dir, log, log
 	h.cmd.Env = append(os.Environ(), append([]string{
 		"PARLEY_NO_ANALYTICS=true", "PARLEY_MASTER_KEY=" + hostKey, "PARLEY_HTTP_ADDR=" + at, "PARLEY_DB_PATH=" + filepath.Join(dir, "data"),
