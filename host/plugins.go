@@ -15,10 +15,11 @@ import (
 	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/base/contain"
 	"github.com/parley-search/parley/host/internal/base/logs"
-	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 	"github.com/parley-search/parley/host/internal/search/reader/pdf"
@@ -148,7 +149,7 @@ func (h *Host) logGuest(l wasm.LogLine) {
 
 // openPlugins begins to load the plugins, collectors among them where telemetry is
 // on.
-func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options, spaces *store.Workspaces) error {
+func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options, spaces workspace.Workspaces) error {
 	if err := removeOldCache(c); err != nil {
 		h.log.Warn().Err(err).Msg("the compiled plugins of an earlier version are not removed")
 	}
@@ -164,19 +165,31 @@ func (h *Host) openPlugins(ctx context.Context, c config.Config, o Options, spac
 	h.plugins = plugin.NewSet(runtime, plugin.Options{FuelPerCall: int64(c.PluginFuel), Isolation: plugin.Isolation(c.PluginIsolation), Log: h.logStep, NoCollectors: h.usage.off != "", Applied: h.useCollectors})
 	h.onClose("plugins", h.plugins.Close)
 	h.metrics.Add(func() []metrics.Family { return figures.Plugins(h.plugins, h.locked.problem.Load() != nil) })
-	return h.startPlugins(namedPlugins(ctx, spaces))
+	return h.startPlugins(namedPlugins(ctx, c.Guards, spaces))
 }
 
 // maxNamed bounds the workspaces that are read for the order of loading plugins.
 const maxNamed = 1000
 
-// namedPlugins are what workspaces ask for. It is only about the order of things: what cannot be read is
-// left out, and a request for it says why.
-func namedPlugins(ctx context.Context, spaces *store.Workspaces) (named []provider.Wish) {
+// namedPlugins are those that the guards of the deployment and workspaces ask for. It is only about the
+// order of things: what cannot be read is left out, and a request for it says why.
+func namedPlugins(ctx context.Context, deployment []guard.Use, spaces workspace.Workspaces) (named []provider.Wish) {
+	add := func(w provider.Wish) {
+		if !slices.Contains(named, w) {
+			named = append(named, w)
+		}
+	}
+	guards := func(uses []guard.Use) {
+		for i := range uses {
+			add(provider.Wish{Plugin: uses[i].Plugin})
+		}
+	}
+	guards(deployment)
 	uids, _, _ := spaces.WorkspaceUIDs(ctx, 0, maxNamed)
 	for _, uid := range uids {
-		if w, err := spaces.Workspace(ctx, uid); err == nil && !slices.Contains(named, w.Wish()) {
-			named = append(named, w.Wish())
+		if w, err := spaces.Workspace(ctx, uid); err == nil {
+			add(w.Wish())
+			guards(w.Guards)
 		}
 	}
 	return named

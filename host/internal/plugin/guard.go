@@ -129,16 +129,8 @@ func (s *Set) GuardManifest(name string) (*abi.Manifest, bool) {
 
 // AcquireGuard implements [guard.Plugins].
 func (s *Set) AcquireGuard(ctx context.Context, name string, client provider.Client) (p guard.Plugin, release func(), ok bool) {
-	if s.view.Load().guards[name] == nil {
-		if loaded := s.Loaded(); loaded != nil {
-			select {
-			case <-loaded:
-			case <-ctx.Done():
-			}
-		}
-	}
 	for {
-		g := s.view.Load().guards[name]
+		g := awaitPlugin(ctx, s.first, provider.Wish{Plugin: name}, func() *Guard { return s.view.Load().guards[name] })
 		if g == nil {
 			return nil, func() {}, false
 		}

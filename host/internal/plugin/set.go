@@ -144,12 +144,18 @@ func (s *Set) Acquire(ctx context.Context, wish provider.Wish, client provider.C
 // find returns who answers wish; nil: nobody. It waits as [Set.Expect] says, until ctx
 // ends.
 func (s *Set) find(ctx context.Context, wish provider.Wish) *Provider {
+	return awaitPlugin(ctx, s.first, wish, func() *Provider { return s.look(wish) })
+}
+
+// awaitPlugin returns what look finds, and waits for it while plugins come that f expects,
+// until ctx ends; nil: there is none.
+func awaitPlugin[P any](ctx context.Context, f *first, wish provider.Wish, look func() *P) *P {
 	for {
-		if p := s.look(wish); p != nil {
+		if p := look(); p != nil {
 			return p
 		}
-		news := s.first.wants(wish)
-		if p := s.look(wish); p != nil || news == nil { // it may have come in between
+		news := f.wants(wish)
+		if p := look(); p != nil || news == nil { // it may have come in between
 			return p
 		}
 		select {
