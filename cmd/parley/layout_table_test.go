@@ -57,7 +57,7 @@ var layout = []row{
 	{layerSDK, "sdk/collector", "abi abi/event sdk/internal/guestmem", ""},
 	{layerSDK, "sdk/gemini", "abi sdk/openai sdk/pattern sdk/provider sdk/rawjson", ""},
 	{layerSDK, "sdk/guard", "abi sdk/internal/guestmem sdk/match sdk/rawjson", ""},
-	{layerSDK, "sdk/internal/guestmem", "", ""},
+	{layerSDK, "sdk/internal/guestmem", "abi", ""},
 	{layerSDK, "sdk/match", "", ""},
 	{layerSDK, "sdk/openai", "abi sdk/internal/guestmem sdk/pattern sdk/provider sdk/rawjson", ""},
 	{layerSDK, "sdk/pattern", "abi sdk/rawjson", ""},

@@ -1,5 +1,6 @@
-// Package guestmem holds the unsafe code that the SDKs share: a value without
-// pointers is read and written as its bytes.
+// Package guestmem holds what the SDKs share of a guest's memory: the unsafe code that
+// reads and writes a value without pointers as its bytes, and the spans between host and
+// exports.
 package guestmem
 
 import (
