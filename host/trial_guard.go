@@ -16,7 +16,6 @@ import (
 // A GuardTry is how a guard is tried.
 type GuardTry struct {
 	Trial
-	Dir     string            // of plugins, for the command line
 	Stage   string            // of abi.Stages
 	Options map[string]string // as the command line has them
 }

@@ -22,9 +22,13 @@ func guardCommand() *cobra.Command {
 	return cmd
 }
 
+// mostTried bounds a text that is tried, in bytes.
+const mostTried = 16 << 20
+
 func guardTryCommand() *cobra.Command {
 	var t host.GuardTry
 	var options []string
+	var dir string
 	cmd := &cobra.Command{
 		Use:   "try NAME|PLUGIN.wasm --stage STAGE [--option NAME=VALUE]",
 		Short: "Show what a guard makes of a text",
@@ -44,12 +48,15 @@ func guardTryCommand() *cobra.Command {
 				}
 				t.Options[name] = value
 			}
-			text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 16<<20))
+			text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), mostTried+1))
 			if err != nil {
 				return fmt.Errorf("read text: %w", err)
 			}
+			if len(text) > mostTried {
+				return fmt.Errorf("the text has more than %d MiB: give a part of it", mostTried>>20)
+			}
 			t.Compiler, t.CacheDir = cli.CompilerArgs(), cli.CompiledDir()
-			module, err := guardModule(cmd, args[0], t.Dir)
+			module, err := guardModule(cmd, args[0], dir)
 			if err != nil {
 				return err
 			}
@@ -72,7 +79,7 @@ func guardTryCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&t.Stage, "stage", "", "question, passages, arguments, answer or reasoning")
 	f.StringArrayVar(&options, "option", nil, "an option of the guard, NAME=VALUE; may be given again")
-	f.StringVar(&t.Dir, "plugin-dir", distDir, "directory of <name>-<version>.wasm files")
+	f.StringVar(&dir, "plugin-dir", distDir, "directory of <name>-<version>.wasm files")
 	return cmd
 }
 
