@@ -40,6 +40,9 @@ func guardTryCommand() *cobra.Command {
 		Example: "  echo 'Mail me: ann@example.com' | parley guard try mask --stage question",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(abi.Stages, t.Stage) {
+				return cli.UsageError{Err: fmt.Errorf("--stage %q must be one of: %s", t.Stage, strings.Join(abi.Stages, ", "))}
+			}
 			t.Options = map[string]string{}
 			for _, o := range options {
 				name, value, ok := strings.Cut(o, "=")
