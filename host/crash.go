@@ -52,8 +52,11 @@ func crashedIn(report string) string {
 }
 
 // ofTask reports whether a task may be the reason: its goroutine, or one of bleve's, which
-// writes for tasks, and merges, was at work.
+// writes for tasks, and merges, was at work. A signal that somebody sent meets any goroutine.
 func ofTask(report string) bool {
+	if strings.HasPrefix(report, "SIGQUIT: ") || strings.HasPrefix(report, "SIGABRT: ") {
+		return false
+	}
 	stack := crashedIn(report)
 	if strings.Contains(stack, "/httpapi") {
 		return false
