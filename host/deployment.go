@@ -128,13 +128,6 @@ func (d *Deployment) Update(ctx context.Context, n PluginNewer, o InstallWishes)
 // List checks all that is pinned, or lies there unpinned.
 func (d *Deployment) List() ([]PluginItem, error) { return d.Dir.List(d.Embedded) }
 
-// CheckLock says that there is no lock, which is no lock that pins nothing; nil: there is
-// one.
-func (d *Deployment) CheckLock() error {
-	_, err := d.Dir.ReadLockText()
-	return err
-}
-
 // Diff compares two plugins, each a pinned one (NAME, for the version in use,
 // or NAME@VERSION) or FILE-or-URL[@sha256].
 func (d *Deployment) Diff(ctx context.Context, before, after string) (*PluginDiff, error) {

@@ -27,7 +27,7 @@ func pluginSyncCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := d.CheckLock(); err != nil {
+			if err := d.Dir.CheckLock(); err != nil {
 				return fmt.Errorf("%w: put it there, as from version control, name another folder by --plugin-dir, or pin a first plugin by `parley plugin install NAME`", err)
 			}
 			shipped, err := shippedPlugins("*")

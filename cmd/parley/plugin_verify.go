@@ -28,7 +28,7 @@ func pluginVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			unlocked := d.CheckLock()
+			unlocked := d.Dir.CheckLock()
 			if err := cli.PrintResult(cmd, items, func(out io.Writer) error { return printVerified(out, items) }); err != nil {
 				return err
 			}

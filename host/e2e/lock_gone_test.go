@@ -95,10 +95,13 @@ func TestLockGone(t *testing.T) {
 	if _, err := d.Install(t.Context(), file, host.InstallWishes{}); err == nil || !strings.Contains(err.Error(), "--new-lock") {
 		t.Errorf("install where a module lies without a lock: %v, want a word about --new-lock", err)
 	}
-	if _, err := os.Stat(filepath.Join(other, "plugins.lock")); !errors.Is(err, os.ErrNotExist) || d.CheckLock() == nil {
+	if _, err := os.Stat(filepath.Join(other, "plugins.lock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused install left a lock: %v", err)
 	}
-	if _, err := d.Install(t.Context(), file, host.InstallWishes{NewLock: true}); err != nil || d.CheckLock() != nil {
-		t.Errorf("install with a new lock: %v, %v", err, d.CheckLock())
+	if err := d.Dir.CheckLock(); err == nil || !strings.Contains(err.Error(), "--new-lock --plugin-dir "+other) {
+		t.Errorf("verify without a lock: %v, want the command that begins one", err)
+	}
+	if _, err := d.Install(t.Context(), file, host.InstallWishes{NewLock: true}); err != nil || d.Dir.CheckLock() != nil {
+		t.Errorf("install with a new lock: %v, %v", err, d.Dir.CheckLock())
 	}
 }

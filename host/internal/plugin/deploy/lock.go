@@ -139,6 +139,16 @@ func (d Dir) ReadLockText() ([]byte, error) {
 	return b, nil
 }
 
+// CheckLock returns an error that names the remedy where there is no lock, or none that
+// can be read. A lock that is missing does not mean that nothing is pinned.
+func (d Dir) CheckLock() error {
+	_, err := d.ReadLockText()
+	if errors.Is(err, ErrNoLock) {
+		return fmt.Errorf("%w: put it back, as from version control, or begin one by %s", err, d.command("install NAME --new-lock"))
+	}
+	return err
+}
+
 // checkNewLock refuses to write the first lock where other modules than those of the plugin
 // name lie without one: they may have been pinned by a lock that is gone, and would be
 // no more.
