@@ -175,10 +175,10 @@ func TestConsoleFromNothing(t *testing.T) {
 	p.see("main", "Drop files or a folder here")
 	p.look(screens[0], "start-empty")
 	p.drop(".drop", filepath.Join(dir, "garden"))
-	p.see(".drop", "Left out", "photo.raw", "A new collection")
+	p.see(".drop", "A new collection")
 	p.look(screens[0], "start-into")
-	p.run(chromedp.Click(`//button[. = "Add 3 files"]`))
-	p.see(".drop", "3 files: 3 documents can be found now.")
+	p.run(chromedp.Click(`//button[. = "Add 4 files"]`))
+	p.see(".drop", "4 files: 3 documents can be found now.", "garden/photo.raw: ")
 	p.see("main", "Ask about garden")
 	if done := evaluate[int](p, `document.querySelectorAll(".step.done").length`); done != 2 {
 		t.Errorf("%d steps are ticked off, want documents and who answers", done)
@@ -198,6 +198,26 @@ func TestConsoleFromNothing(t *testing.T) {
 	if strings.Contains(found, "hidden") {
 		t.Error("a hidden file became a document")
 	}
+
+	p.view("#/documents/garden", "Documents")
+	p.see("main", "Shed", "files 1 to 3 of 3")
+	p.look(screens[0], "documents-files")
+	p.audit("the files of an index")
+	p.run(chromedp.Click(`//th//button[. = "garden/shed.html"]`))
+	p.see("dialog[open]", "The spade hangs behind the door", "1 passage")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.Click(`//tr[.//button[. = "garden/shed.html"]]//button[. = "Delete"]`))
+	p.see("dialog[open]", "Delete garden/shed.html from garden?", "1 passage goes")
+	p.run(chromedp.Click(chromedp.CSS("#confirm-yes")))
+	p.see("#told", "Deleted.")
+	p.see("main", "files 1 to 2 of 2")
+	if found := h.Must("POST", "/indexes/garden/documents/fetch", `{"limit":10}`).Body; strings.Contains(found, "spade") || !strings.Contains(found, "Roses") {
+		t.Errorf("after one file was deleted the documents are %s", found)
+	}
+	p.view("#/search/garden", "Search")
+	p.run(chromedp.SendKeys(`main input[type="search"]`, "roses"))
+	p.see("main article", "garden/beds/deep/er/roses.txt", "cut in March", "All fields")
+	p.run(chromedp.Click(`//button[. = "Open the file"]`))
+	p.see("dialog[open] .here", "Roses want to be cut")
 }
 
 // TestConsoleHostile fills all that the page shows with texts that try to become

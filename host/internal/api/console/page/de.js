@@ -38,7 +38,6 @@ export const texts = {
 	Key: "Taste",
 	Keys: "Schlüssel",
 	"Leave it as it is": "So lassen",
-	"Left out, as their format is not known here: {0}.": "Ausgelassen, da das Format hier nicht bekannt ist: {0}.",
 	"Letters work where nothing is typed.": "Buchstaben gelten, wo nichts getippt wird.",
 	"Loading the document…": "Das Dokument wird geladen …",
 	Menu: "Menü",
@@ -72,7 +71,8 @@ export const texts = {
 	Table: "Tabelle",
 	Tasks: "Aufgaben",
 	Telemetry: "Telemetrie",
-	"Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV.": "Texte: Markdown, HTML, einfacher Text, PDF, DOCX, EPUB. Zeilen: JSON, NDJSON, CSV.",
+	"Texts such as Markdown, HTML, PDF, Word, slides, mail and code. Rows: JSON, NDJSON, CSV.":
+		"Texte wie Markdown, HTML, PDF, Word, Folien, E-Mail und Quelltext. Zeilen: JSON, NDJSON, CSV.",
 	"That conversation is kept in another browser. Here a new one begins, in the same workspace.":
 		"Dieses Gespräch liegt in einem anderen Browser. Hier beginnt ein neues im selben Arbeitsbereich.",
 	"The answer names the places that it rests on, and you can look at all that the model was given.":

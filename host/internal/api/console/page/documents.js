@@ -6,6 +6,7 @@ import {
 	button,
 	buttons,
 	confirmed,
+	count,
 	counted,
 	el,
 	empty,
@@ -18,14 +19,18 @@ import {
 	orders,
 	pager,
 	problem,
+	quoted,
 	row,
 	show,
 	soft,
 	submit,
+	table,
 	tell,
+	time,
 	titleOf,
 } from "./dom.js";
 import { session } from "./session.js";
+import { file } from "./sources.js";
 import { dropZone } from "./upload.js";
 
 const size = 20; // documents a page
@@ -38,6 +43,7 @@ export async function documents(root, path) {
 	const filter = el("input", { placeholder: "all documents" }),
 		sort = el("select");
 	const list = el("div"),
+		files = el("div"),
 		state = el("div", { role: "status" });
 	root.append(el("datalist", { id: "indexes" }, ...uids.map((u) => el("option", { value: u }))), row(field("Index", uid, "A new name makes a new index.")));
 	if (session.can("documents.add")) {
@@ -45,14 +51,16 @@ export async function documents(root, path) {
 			dropZone({
 				into: path[0],
 				done: (index) => {
-					if (index === uid.value) return browse(0);
+					if (index === uid.value) return draw();
 					location.hash = at`#/documents/${index}`;
 				},
 			}).node,
 		);
 	}
-	root.append(
-		el("h2", "Browse"),
+	const passages = el(
+		"details",
+		{ open: true },
+		el("summary", "Documents, one by one"),
 		form(
 			"row",
 			state,
@@ -62,9 +70,9 @@ export async function documents(root, path) {
 			submit("Show", ""),
 			session.can("documents.delete") && button("Delete these", () => attempt(state, removeFiltered), "danger"),
 		),
-		state,
 		list,
 	);
+	root.append(state, files, passages);
 	sort.addEventListener("change", () => browse(0));
 	uid.addEventListener("change", () => {
 		if (uid.value) location.hash = at`#/documents/${uid.value}`;
@@ -75,6 +83,40 @@ export async function documents(root, path) {
 	sort.parentElement.hidden = sort.options.length < 2;
 
 	const route = () => at`/indexes/${uid.value}`;
+	async function draw() {
+		await Promise.all([listFiles(0), browse(0)]);
+	}
+	/** The files that the index has passages of, if any; what they are made of is folded then. @param {number} offset */
+	async function listFiles(offset) {
+		const page = uid.value && session.can("documents.get") ? await call("GET", `${route()}/files?offset=${offset}&limit=${size}`).catch(() => null) : null;
+		passages.open = !page?.total;
+		files.replaceChildren();
+		if (!page?.total) return;
+		files.append(
+			el("h2", "Files"),
+			table(
+				["File", ["Passages", "number"], "Read", ""],
+				page.results.map((f) => [
+					el(
+						"span",
+						button(f.path, () => file(uid.value, { path: f.path, group: f.source })),
+						f.title && f.title !== f.path && el("small", f.title),
+					),
+					count(f.passages),
+					time(f.readAt),
+					session.can("documents.delete") ? button("Delete", () => attempt(state, () => removeFile(f)), "danger") : "",
+				]),
+				"The files of this index",
+			),
+			pager(offset, page.results.length, page.total, size, "files", listFiles),
+		);
+	}
+	async function removeFile(f) {
+		if (!(await confirmed(`Delete ${f.path} from ${uid.value}?`, `Its ${counted(f.passages, "passage goes", "passages go")}; the file itself stays where it is.`))) return;
+		await apply(await call("POST", `${route()}/documents/delete`, { filter: `group = ${quoted(f.source)} AND path = ${quoted(f.path)}` }));
+		await draw();
+		tell("Deleted.");
+	}
 	async function browse(offset) {
 		if (!uid.value) return;
 		state.replaceChildren();
@@ -142,5 +184,5 @@ export async function documents(root, path) {
 		await browse(0);
 		tell(`${counted(task.details?.deletedDocuments ?? 0, "document", "documents")} deleted.`);
 	}
-	await browse(0);
+	await draw();
 }

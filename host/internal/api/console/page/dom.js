@@ -260,6 +260,9 @@ async function copy(text) {
 /** What a document calls itself, if it does. */
 export const titleOf = (d) => ["title", "name", "headline", "subject"].map((name) => d[name]).find((v) => v && typeof v === "string");
 
+/** A text as a filter writes it. @param {string} text */
+export const quoted = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
 /** "baseUrl" as people write it. @param {string} name */
 export const label = (name) =>
 	name

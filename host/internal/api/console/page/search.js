@@ -12,10 +12,12 @@ import {
 	field,
 	heading,
 	highlighted,
+	hint,
 	json,
 	linked,
 	orders,
 	problem,
+	quoted,
 	row,
 	select,
 	show,
@@ -24,6 +26,7 @@ import {
 	titleOf,
 } from "./dom.js";
 import { session } from "./session.js";
+import { file, place } from "./sources.js";
 
 const from = "\u{e000}",
 	to = "\u{e001}"; // marks that no text has
@@ -40,9 +43,6 @@ const rules = {
 	vectorSort: "How near the meaning is.",
 	sort: "The order that was asked for.",
 };
-
-/** @param {string} text as a filter writes it */
-const quoted = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
 /** @param {any} details of one hit's score */
 const explained = (details) =>
@@ -177,27 +177,31 @@ export async function search(root, path, left) {
 	}
 	function hit(h) {
 		const { _formatted, _rankingScore, _rankingScoreDetails, ...whole } = h;
-		const shown = Object.entries(_formatted ?? whole).filter(([, v]) => v !== null && v !== "");
-		const title = titleOf(_formatted ?? whole);
-		const rows = shown
-			.filter(([, v]) => v !== title)
-			.slice(0, 8)
-			.map(([name, v]) =>
-				el("tr", el("th", { scope: "row" }, beginning(name, 80)), el("td", highlighted(beginning(typeof v === "string" ? v : JSON.stringify(v), 2000), from, to))),
-			);
+		const shown = _formatted ?? whole;
+		const title = titleOf(shown);
+		const headings = Array.isArray(shown.headings) ? shown.headings : [];
+		const text = (v) => highlighted(beginning(typeof v === "string" ? v : JSON.stringify(v), 2000), from, to);
+		const rows = (list) => el("div", { class: "scroll" }, el("table", ...list.map(([name, v]) => el("tr", el("th", { scope: "row" }, beginning(name, 80)), el("td", text(v))))));
+		const all = Object.entries(shown).filter(([, v]) => v !== null && v !== "" && v !== title);
+		// Of a passage of a file its text is what counts; of another document, the fields that have the words.
+		const passage = typeof whole.path === "string" && typeof whole.text === "string";
+		const matched = all.filter(([, v]) => JSON.stringify(v).includes(from));
+		const body = passage ? el("p", text(shown.text)) : rows((matched.length > 0 ? matched : all).slice(0, 3));
 		return el(
 			"article",
 			{ class: "card" },
-			title && el("h2", highlighted(title, from, to)),
-			el("div", { class: "scroll" }, el("table", ...rows)),
+			(title || headings.length > 0) && el("h2", text([title, ...headings].filter(Boolean).join(" › "))),
+			passage && hint(text(shown.path), place(whole) && ` · ${place(whole)}`),
+			body,
+			el("details", el("summary", "All fields"), rows(all)),
 			buttons(
-				button("Whole document", () => show("Document", json(whole))),
+				passage && session.can("documents.get") ? button("Open the file", () => file(index.value, whole)) : button("Whole document", () => show("Document", json(whole))),
 				button(`Score ${count(_rankingScore)}`, () => show("Why this document is here", ...explained(_rankingScoreDetails))),
 			),
 		);
 	}
-	q.addEventListener("input", () => run());
-	for (const input of [filter, sort, ratio]) input.addEventListener("change", () => run());
+	for (const input of [q, filter]) input.addEventListener("input", () => run());
+	for (const input of [sort, ratio]) input.addEventListener("change", () => run());
 	q.focus();
 	await run();
 }

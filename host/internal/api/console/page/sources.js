@@ -78,7 +78,7 @@ const plain = (text) =>
 		.trim();
 
 /** Where in its file a document is. @param {any} d */
-const place = (d) => (d.page ? (d.pageEnd ? t`pages ${d.page}–${d.pageEnd}` : t`page ${d.page}`) : d.line ? t`line ${d.line}` : "");
+export const place = (d) => (d.page ? (d.pageEnd ? t`pages ${d.page}–${d.pageEnd}` : t`page ${d.page}`) : d.line ? t`line ${d.line}` : "");
 
 /** @param {Source} s */
 const card = (s) =>

@@ -5,7 +5,6 @@ import { t } from "./i18n.js";
 import { session } from "./session.js";
 
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
-const texts = ["md", "mdx", "html", "htm", "txt", "rst", "adoc", "docx", "epub", "pdf"];
 const extension = (name) => name.split(".").pop()?.toLowerCase() ?? "";
 
 /** The first rows of a file; a big one is not read whole. @param {File} file @returns {Promise<Record<string, any>[]>} */
@@ -106,19 +105,14 @@ function nameOf(files) {
  * @param {{into?: string, done: (index: string) => void|Promise<void>}} o into: the collection that is looked at; done is called once files can be found
  */
 export function dropZone({ into, done }) {
-	const pick = el("input", {
-		type: "file",
-		multiple: true,
-		accept: [...Object.keys(rows), ...texts].map((x) => `.${x}`).join(","),
-		"aria-label": t`Files`,
-	});
+	const pick = el("input", { type: "file", multiple: true, "aria-label": t`Files` }); // of any format: the service says which it cannot read
 	const state = el("div", { role: "status" });
 	const zone = el(
 		"div",
 		{ class: "drop" },
 		el("p", el("strong", t`Drop files or a folder here, or choose files`)),
 		pick,
-		hint(t`Texts: Markdown, HTML, plain text, PDF, DOCX, EPUB. Rows: JSON, NDJSON, CSV.`),
+		hint(t`Texts such as Markdown, HTML, PDF, Word, slides, mail and code. Rows: JSON, NDJSON, CSV.`),
 		state,
 	);
 
@@ -126,20 +120,16 @@ export function dropZone({ into, done }) {
 	async function add(files) {
 		state.replaceChildren();
 		if (files.length === 0) return;
-		const unknown = files.filter((f) => !rows[extension(f.name)] && !texts.includes(extension(f.name))).map((f) => f.name);
-		if (unknown.length > 0) state.append(el("p", { class: "bad" }, t`Left out, as their format is not known here: ${beginning(unknown.join(", "), 300)}.`));
-		const known = files.filter((f) => !unknown.includes(f.name));
-		if (known.length === 0) return;
 		const uids = await session.indexes();
 		const place = select([["", t`A new collection`], ...uids], uids.includes(into ?? "") ? into : "");
-		const name = named({ value: into && !uids.includes(into) ? into : nameOf(known) });
+		const name = named({ value: into && !uids.includes(into) ? into : nameOf(files) });
 		const label = field(t`Name`, name);
 		const turn = () => {
 			label.hidden = name.disabled = place.value !== "";
 		};
 		place.addEventListener("change", turn);
 		turn();
-		const what = known.length === 1 ? known[0].name : t`${known.length} files`;
+		const what = files.length === 1 ? files[0].name : t`${files.length} files`;
 		const card = form(
 			"card",
 			state,
@@ -147,9 +137,9 @@ export function dropZone({ into, done }) {
 				card.remove();
 				const index = place.value || name.value;
 				// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
-				const written = known.filter((f) => texts.includes(extension(f.name)));
+				const written = files.filter((f) => !rows[extension(f.name)]);
 				for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
-				for (const f of known) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
+				for (const f of files) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
 			},
 			row(field(t`Into`, place, t`A collection can be asked and searched by itself.`), label),
 			buttons(submit(t`Add ${beginning(what, 60)}`)),
