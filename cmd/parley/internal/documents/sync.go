@@ -37,8 +37,8 @@ type Synchronizer struct {
 	lost   map[string]bool        // paths that are stored and have no file, of which some may have moved
 	closed []string               // folders that cannot be listed
 	Report SyncReport
-	topic  string   // what a question may be about
-	headed bool     // topic is a heading that was read, and its page
+	asked  string   // a question that the files answer
+	headed bool     // asked is of a heading that was read
 	gone   []string // ids to delete once all is sent
 }
 
@@ -187,7 +187,7 @@ func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out i
 		return nil
 	}
 	s.Report.Files++
-	s.noteTopic(docs)
+	s.noteQuestion(docs)
 	s.Report.Passages += len(docs)
 	if s.report {
 		s.Report.Read = append(s.Report.Read, readFile{path, len(docs), page.Kind, page.Encoding, page.Lang, page.LeftOut})
@@ -230,20 +230,26 @@ func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out i
 	return nil
 }
 
-// noteTopic keeps the first heading that says something, until then the first page's title.
-func (s *Synchronizer) noteTopic(docs []host.FileDocument) {
+// noteQuestion keeps a question made of the first heading of several words, or of the
+// first page's title until there is one.
+func (s *Synchronizer) noteQuestion(docs []host.FileDocument) {
 	for i := range docs {
-		if h := docs[i].Headings; !s.headed && len(h) > 0 && len(strings.Fields(h[len(h)-1])) > 1 {
-			s.topic, s.headed = h[len(h)-1]+", in "+docs[i].Title, true
+		h := docs[i].Headings
+		if s.headed || len(h) == 0 || len(strings.Fields(h[len(h)-1])) < 2 {
+			continue
+		}
+		s.headed = true
+		if s.asked = h[len(h)-1]; !strings.HasSuffix(s.asked, "?") {
+			s.asked = "What does " + docs[i].Title + " say about " + s.asked + "?"
 		}
 	}
-	if s.topic == "" && len(docs) > 0 {
-		s.topic = docs[0].Title
+	if s.asked == "" && len(docs) > 0 {
+		s.asked = "What is said about " + docs[0].Title + "?"
 	}
 }
 
-// Question is one that the files answer.
-func (s *Synchronizer) Question() string { return "What is said about " + s.topic + "?" }
+// Question is one that the files answer; empty if there are none.
+func (s *Synchronizer) Question() string { return s.asked }
 
 // add puts a document into the next request.
 func (s *Synchronizer) add(ctx context.Context, d *host.FileDocument) error {
