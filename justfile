@@ -29,7 +29,7 @@ race:
 
 # the long fault tests: what providers and clients do wrong, ROUNDS times each, at random places
 weather ROUNDS="100":
-    WEATHER={{ ROUNDS }} go test ./host/e2e ./cmd/parley -run Weather -count=1 -v -timeout 60m
+    WEATHER={{ ROUNDS }} go test ./host/e2e ./host/cli -run Weather -count=1 -v -timeout 60m
 
 # every fuzz target for a while
 fuzz TIME="30s":
@@ -52,7 +52,7 @@ format:
 # the real clients against a running host; needs npm
 clients:
     .ci/install
-    go test ./cmd/parley -run TestClients -count=1 -v
+    go test ./host/cli -run TestClients -count=1 -v
 
 # a release of the commit at hand in dist: programs, Debian packages, plugins, bills of materials, checksums
 release *ARGS:

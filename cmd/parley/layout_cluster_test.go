@@ -15,6 +15,8 @@ var asksForCluster = regexp.MustCompile(`(?i)\b(cluster|node|follower|keeper|sha
 // mayAskForCluster are the files that ask: each chooses once who does for a node of a cluster, or
 // for a host alone, what differs.
 var mayAskForCluster = map[string]string{
+	"cli/cluster.go":          "the command needs a cluster",
+	"cli/quickstart_nodes.go": "a program that was started, no node of a cluster",
 	"node/node.go":            "a node of a cluster, or a host alone",
 	"node/plugins.go":         "what the options of a node say of its plugins",
 	"search/index/catalog.go": "the keeper of the indexes",

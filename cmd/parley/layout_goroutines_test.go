@@ -14,6 +14,7 @@ import (
 // why a panic there does not end the process, or why it may.
 var ownGoroutines = map[string]string{
 	"host/e2e/":                                   "tests",
+	"host/cli/":                                   "commands: a fault ends them",
 	"host/host.go":                                "closes a channel",
 	"host/internal/base/contain/":                 "contains",
 	"host/internal/setup/meilidump/take.go":       "a command's; the queue contains tasks",

@@ -1,6 +1,6 @@
 // The official meilisearch package against a running Parley: each of its
 // public methods once. What it prints is held to host/docs/reference/meilisearch.md by
-// `go test ./cmd/parley -run TestMeilisearchJS`.
+// `go test ./host/cli -run TestMeilisearchJS`.
 import { Meilisearch } from 'meilisearch'
 import { generateTenantToken } from 'meilisearch/token'
 import assert from 'node:assert/strict'

@@ -1,0 +1,256 @@
+package documents
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+)
+
+// An Importer sends the documents of a file.
+type Importer struct {
+	Index, URL, Key, format, PrimaryKey string
+	delimiter                           byte // of CSV; 0: what its first line has most of
+	partial, json                       bool
+	generateIDs                         bool
+	dryRun                              bool // say what would be done, and do nothing
+	Size                                int  // bytes of one request
+	Bar                                 *cmdutil.Bar
+
+	client http.Client
+	body   bytes.Buffer // of the next request: NDJSON
+	tasks  []uint32
+}
+
+// Run sends the file and waits for its tasks. A file whose documents the index would refuse is refused
+// before any of it is sent; of the standard input, each document is looked at as it comes.
+func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
+	defer in.client.CloseIdleConnections()
+	reader, err := in.documentReader(ctx)
+	if err != nil {
+		return err
+	}
+	file, size := stdin, int64(0)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("open documents: %w", err)
+		}
+		defer f.Close()
+		if st, err := f.Stat(); err == nil {
+			size = st.Size()
+		}
+		file = f
+		if size > 0 { // else a pipe, which is read once
+			if file, err = in.shaped(reader, f, size); err != nil {
+				return fmt.Errorf("import %s: %w (nothing was sent)", name, err)
+			}
+		}
+	}
+	if reader.Delimiter == 0 {
+		reader.Delimiter = ','
+	}
+	counted := &counter{r: file}
+	n := 0
+	err = reader.Each(counted, func(document []byte) error {
+		if n++; in.dryRun {
+			return nil
+		}
+		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.Size {
+			if err := in.send(ctx); err != nil {
+				return err
+			}
+		}
+		in.body.Write(document)
+		in.body.WriteByte('\n')
+		in.Bar.Show("sending", counted.n, size)
+		return nil
+	})
+	if err == nil && in.body.Len() > 0 {
+		err = in.send(ctx)
+	}
+	in.Bar.End()
+	if err != nil {
+		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
+	}
+	if err := in.wait(ctx, "indexing"); err != nil {
+		return fmt.Errorf("import %s: %w", name, err)
+	}
+	if in.dryRun && !in.json {
+		_, err = fmt.Fprintf(out, "%d documents would be sent to index %s\n", n, in.Index)
+		return err
+	}
+	if in.json {
+		return cmdutil.WriteJSON(out, map[string]any{"index": in.Index, "documents": n, "tasks": in.tasks})
+	}
+	_, err = fmt.Fprintf(out, "imported %s in %s into index %s\n", cmdutil.FormatCount(n, "document", "documents"), cmdutil.FormatCount(len(in.tasks), "task", "tasks"), in.Index)
+	return err
+}
+
+// documentReader reads documents as the index takes them. It asks the service what their primary key is.
+func (in *Importer) documentReader(ctx context.Context) (*host.DocumentReader, error) {
+	r := &host.DocumentReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
+	var index struct{ PrimaryKey string }
+	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.Index), "", nil, &index)
+	failed, refused := errors.AsType[*cmdutil.StatusError](err)
+	switch {
+	case err == nil, refused && failed.Code == "index_not_found":
+	case refused && failed.Status == http.StatusForbidden: // the key may add documents and no more
+		r.Check = in.PrimaryKey != ""
+	default:
+		return nil, fmt.Errorf("look at the index: %w", err)
+	}
+	if index.PrimaryKey != "" && in.PrimaryKey != "" && index.PrimaryKey != in.PrimaryKey {
+		return nil, fmt.Errorf("index %s has the primary key %q, and --primary-key is %q: leave it out, or import into another index", in.Index, index.PrimaryKey, in.PrimaryKey)
+	}
+	r.Key = cmp.Or(in.PrimaryKey, index.PrimaryKey)
+	if in.generateIDs {
+		r.Key = cmp.Or(r.Key, "id")
+		in.PrimaryKey = r.Key
+	}
+	return r, nil
+}
+
+// shaped returns the documents of a file, looked through once where that is asked for.
+func (in *Importer) shaped(r *host.DocumentReader, f *os.File, size int64) (documents io.Reader, err error) {
+	open := func() io.Reader {
+		if r.Format == "json" {
+			return withinMember(f, size, r.Key)
+		}
+		return io.NewSectionReader(f, 0, size)
+	}
+	if r.Format == "csv" && r.Delimiter == 0 {
+		if r.Delimiter, err = delimiterOf(f, size); err != nil {
+			return nil, err
+		}
+	}
+	if !r.Check {
+		return open(), nil
+	}
+	checked := &counter{r: open()}
+	err = r.Each(checked, func([]byte) error {
+		in.Bar.Show("checking", checked.n, size)
+		return nil
+	})
+	in.Bar.End()
+	r.Check = false
+	return open(), err
+}
+
+// send posts what is gathered.
+func (in *Importer) send(ctx context.Context) error {
+	method, path := http.MethodPost, "/indexes/"+url.PathEscape(in.Index)+"/documents"
+	if in.partial {
+		method = http.MethodPut
+	}
+	if in.PrimaryKey != "" {
+		path += "?primaryKey=" + url.QueryEscape(in.PrimaryKey)
+	}
+	var accepted struct{ TaskUID uint32 }
+	if err := in.call(ctx, method, path, "application/x-ndjson", in.body.Bytes(), &accepted); err != nil {
+		return fmt.Errorf("send documents: %w", err)
+	}
+	in.tasks = append(in.tasks, accepted.TaskUID)
+	in.body.Reset()
+	return nil
+}
+
+// wait waits until all tasks are finished, shows how many of them are as a step of this name, and names those
+// that failed.
+func (in *Importer) wait(ctx context.Context, step string) error {
+	defer in.Bar.End()
+	var failed []error
+	for i, uid := range in.tasks {
+		in.Bar.Show(step, int64(i), int64(len(in.tasks)))
+		said, err := in.await(ctx, uid)
+		if err != nil {
+			return err
+		}
+		failed = append(failed, said)
+	}
+	in.Bar.Show(step, int64(len(in.tasks)), int64(len(in.tasks)))
+	return errors.Join(failed...)
+}
+
+// await waits until a task is finished. failed says why it did not succeed.
+func (in *Importer) await(ctx context.Context, uid uint32) (failed, err error) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		var t struct {
+			Status string
+			Error  *struct{ Message string }
+		}
+		if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), "", nil, &t); err != nil {
+			return nil, fmt.Errorf("wait for task %d: %w", uid, err)
+		}
+		switch {
+		case t.Status == "failed" && t.Error != nil:
+			return fmt.Errorf("task %d failed: %s", uid, t.Error.Message), nil
+		case t.Status == "canceled":
+			return fmt.Errorf("task %d was canceled", uid), nil
+		case t.Status != "enqueued" && t.Status != "processing":
+			return nil, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// call makes one request and decodes its answer. An error of the service is
+// said in its words.
+func (in *Importer) call(ctx context.Context, method, path, contentType string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, in.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if in.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+in.Key)
+	}
+	resp, err := in.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, cmdutil.MaxAnswer))
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		var e struct{ Message, Code string }
+		if json.Unmarshal(answer, &e) != nil || e.Message == "" {
+			e.Message = "no service of this kind answers there"
+		}
+		return &cmdutil.StatusError{Status: resp.StatusCode, Code: e.Code, Message: e.Message}
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	return nil
+}
+
+// A counter counts what is read of r.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

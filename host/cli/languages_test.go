@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A language is one that the examples show a plugin in.
+type language struct {
+	name  string
+	dir   string   // below examples, behind the kind of plugin
+	tools []string // that its README names
+}
+
+var languages = []language{
+	{"Go", "go", []string{"go"}},
+	{"C", "c", []string{"clang", "wasm-ld"}},
+	{"AssemblyScript", "assemblyscript", []string{"node", "npm"}},
+	{"Rust", "rust", []string{"cargo"}},
+}
+
+// TestLanguages builds the plugins in other languages by the commands of their
+// READMEs, in a folder that holds nothing else, holds them to the contract and
+// to the cases that they share, and has a running host answer through them.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a plugin in each of four languages")
+	}
+	skipUnlessLong(t, "builds a plugin in each of four languages")
+	plugins := t.TempDir()
+	var built []language
+	for _, l := range languages {
+		t.Run(l.name, func(t *testing.T) {
+			checkCases(t, l.build(t, "provider", plugins), filepath.Join(root(t), "examples", "testdata", "provider"))
+			l.build(t, "collector", plugins) // whose README checks it
+			if l.dir == "rust" {
+				l.build(t, "guard", t.TempDir()) // and checks it
+			}
+			built = append(built, l)
+		})
+	}
+	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off")
+	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
+	upstream := newProvider(t).url
+	ready := readyPlugins(t, base)
+	for _, l := range built {
+		workspace := base + "/chats/" + l.dir
+		change(t, workspace+"/settings", fmt.Sprintf(`{"source":"plain-%s","baseUrl":%q}`, l.dir, upstream))
+		a := ask(t, workspace+"/chat/completions", `{"model":"text","stream":true,"messages":[{"role":"user","content":"Films?"}]}`)
+		if a.status != http.StatusOK || a.text != "Inception, Memento and The Prestige." || a.finish != "stop" {
+			t.Errorf("%s answered with status %d, %q, %q:\n%s", l.name, a.status, a.text, a.finish, a.raw)
+		}
+		if !ready["talk-"+l.dir] {
+			t.Errorf("the collector talk-%s is not ready in GET /plugins", l.dir)
+		}
+	}
+	compareLanguages(t, plugins, built)
+}
+
+// readyPlugins are the names of those that a host says are ready.
+func readyPlugins(t *testing.T, base string) map[string]bool {
+	t.Helper()
+	resp, err := http.Get(base + "/plugins")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var list struct {
+		Results []struct{ Name, State string }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	ready := map[string]bool{}
+	for _, p := range list.Results {
+		ready[p.Name] = p.State == "ready"
+	}
+	return ready
+}
+
+// TestLanguagesShare sees to it that the files which the examples of a language
+// share are the same.
+func TestLanguagesShare(t *testing.T) {
+	for _, file := range []string{"c/parley.h", "assemblyscript/parley.ts", "assemblyscript/.npmrc", "rust/src/parley.rs"} {
+		if read(t, "examples/provider-"+file) != read(t, "examples/collector-"+file) {
+			t.Errorf("examples/provider-%s and examples/collector-%s differ: copy the one over the other", file, file)
+		}
+	}
+	if read(t, "examples/provider-rust/src/parley.rs") != read(t, "examples/guard-rust/src/parley.rs") {
+		t.Error("parley.rs of examples/provider-rust and examples/guard-rust differ: copy the one over the other")
+	}
+}
+
+// registryIsAway is what npm says where its registry cannot be reached, or is
+// down: nothing that an example could do about.
+var registryIsAway = regexp.MustCompile(`npm (?:error|ERR!) code (?:EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|E429|E5\d\d)\b`)
+
+// build makes the example of kind by the first commands of its README and
+// returns the plugin, in dir.
+func (l language) build(t *testing.T, kind, dir string) string {
+	t.Helper()
+	source := filepath.Join(root(t), "examples", kind+"-"+l.dir)
+	for _, tool := range l.tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed; examples/%s-%s/README.md says how to get it", tool, kind, l.dir)
+		}
+	}
+	if l.name == "Rust" && !hasRustTarget() {
+		t.Skip("cargo has no target wasm32-unknown-unknown: `rustup target add wasm32-unknown-unknown`")
+	}
+	out := filepath.Join(source, "plugins") // Go builds in the checkout, which is its module
+	if l.name != "Go" {
+		work := t.TempDir()
+		copyTree(t, source, work)
+		source, out = work, filepath.Join(work, "plugins")
+	} else {
+		t.Cleanup(func() { os.RemoveAll(out) })
+	}
+	_, block, ok := strings.Cut(read(t, filepath.Join("examples", kind+"-"+l.dir, "README.md")), "\n```sh\n")
+	block, _, ok2 := strings.Cut(block, "\n```\n")
+	if !ok || !ok2 {
+		t.Fatal("the README has no block of commands")
+	}
+	env := append(os.Environ(), "PATH="+parleyOnPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	// npm asks its cache first, and a registry that stumbles six times in half a minute.
+	env = append(env, "npm_config_prefer_offline=true", "npm_config_fetch_retries=5", "npm_config_fetch_retry_factor=2", "npm_config_fetch_retry_mintimeout=1000")
+	cmd := command(source, env, "sh", "-e", "-c", block)
+	if said, err := cmd.CombinedOutput(); err != nil && registryIsAway.Match(said) {
+		t.Skipf("the registry that the README's commands need cannot be reached:\n%s", said)
+	} else if err != nil {
+		t.Fatalf("the commands of the README: %v\n%s", err, said)
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*.wasm"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("they left %q, %v, want one plugin", files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, filepath.Base(files[0]))
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func hasRustTarget() bool {
+	sysroot, err := exec.Command("rustc", "--print", "sysroot").Output()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(strings.TrimSpace(string(sysroot)), "lib", "rustlib", "wasm32-unknown-unknown", "lib"))
+	return err == nil
+}
+
+// copyTree copies the files of an example, without what building left there.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == "node_modules" || d.Name() == "target" || d.Name() == "plugins" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), b, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parleyOnPath is a folder with this program in it, by its name.
+func parleyOnPath(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\n%s=parley exec %q \"$@\"\n", reexec, self)
+	if err := os.WriteFile(filepath.Join(dir, "parley"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func checkCases(t *testing.T, file, cases string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"plugin", "check", file, "--cases", cases, "--call-timeout", "1m"}, &out, &errs); code != exitOK {
+		t.Errorf("plugin check: code %d\n%s%s", code, &out, &errs)
+	}
+}
+
+// compareLanguages logs the tables of examples/README.md, of this machine.
+func compareLanguages(t *testing.T, dir string, built []language) {
+	for _, kind := range []string{"plain", "talk"} {
+		var table strings.Builder
+		for _, l := range built {
+			var out, errs bytes.Buffer
+			if code := run(t.Context(), []string{"plugin", "bench", filepath.Join(dir, kind+"-"+l.dir+"-0.1.0.wasm"), "--json"}, &out, &errs); code != exitOK {
+				t.Fatalf("plugin bench: code %d\n%s", code, &errs)
+			}
+			var f struct {
+				Size, Memory int64
+				CompileMS    int64 `json:"compile_ms"`
+				StartUS      int64 `json:"start_us"`
+				Calls        []struct{ NS, Fuel int64 }
+			}
+			if err := json.Unmarshal(out.Bytes(), &f); err != nil || len(f.Calls) < 2 {
+				t.Fatalf("plugin bench printed %s: %v", &out, err)
+			}
+			fmt.Fprintf(&table, "| %s | %d KiB | %d ms | %d µs | %d KiB | %d ns | %d | ok |\n",
+				l.name, (f.Size+1023)>>10, f.CompileMS, f.StartUS, f.Memory>>10, f.Calls[0].NS, f.Calls[0].Fuel)
+		}
+		t.Logf("\n| %s | module | compile, once | start | memory | an event | its fuel | `plugin check` |\n|---|---|---|---|---|---|---|---|\n%s", kind, table.String())
+	}
+}

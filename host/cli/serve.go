@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+)
+
+func serveCommand(carry loadModules) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service",
+		Long: "Run the service until it is interrupted.\n\n" +
+			"It runs the plugins that plugins.lock in the plugin directory pins (`parley plugin install`), exactly as they were pinned, and of other\n" +
+			"names those that this program carries, or builds with Go at its first start. What is altered, missing or unlisted is left out, and named in the log and by GET /plugins.\n" +
+			"--plugin-lock=off, for development, runs whatever the directory holds.\n\n" +
+			"Every option is also an environment variable (" + host.EnvPrefix + "…) and a key of the configuration file:\n" +
+			"`parley config explain` shows them with what is in force.",
+		Example: "  parley plugin install openai-1.0.0.wasm && parley serve\n" +
+			"  parley serve --plugin-dir plugins/dist --plugin-lock=off\n" +
+			"  PARLEY_MASTER_KEY=… parley serve --env production --db-path /var/lib/parley",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // who reads the log may go, and the service is not to end with that
+			collectEarly()
+			c, settings, err := cmdutil.LoadConfig(cmd, nil)
+			if err != nil {
+				return err
+			}
+			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			stderr := cmd.ErrOrStderr()
+			if c.LogsMode == host.LogsJSON {
+				stderr = logs.Lines() // who reads the log reads JSON alone
+			}
+			warnOfFlags(stderr, settings)
+			err = serveWith(cmd.Context(), c, logs, stderr, carry)
+			if err != nil && c.LogsMode == host.LogsJSON && cmd.Context().Err() == nil {
+				log := logs.Logger()
+				log.Error().Err(err).Msg("the service ends")
+				return toldError{err}
+			}
+			return err
+		},
+	}
+	cmdutil.AddOptions(cmd)
+	return cmd
+}
+
+// serveWith runs a host to its end.
+func serveWith(ctx context.Context, c host.Config, logs *host.Logs, stderr io.Writer, carry loadModules) error {
+	modules, err := carry(ctx, stderr)
+	if err != nil {
+		return fmt.Errorf("read the plugins of this program: %w", err)
+	}
+	h, err := host.Open(ctx, c, hostOptions(logs, modules))
+	if err != nil {
+		return err
+	}
+	return serveHost(ctx, h)
+}
+
+// warnOfFlags names the secrets that came by the command line, which shells keep
+// and, while a program starts, its neighbours see.
+func warnOfFlags(w io.Writer, settings []host.Setting) {
+	for _, s := range settings {
+		if o := s.Option; o.Secret && s.Origin == "flag --"+o.Name {
+			fmt.Fprintf(w, "parley: --%s on the command line can be read by others: use the variable %s or the configuration file\n", o.Name, o.Env())
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// TestShippedSources builds each plugin from the sources in the program, with no module
+// of others at hand, and wants the bytes that the checkout builds.
+func TestShippedSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds plugins")
+	}
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	plugins, err := shippedPlugins("*")
+	if err != nil || len(plugins) != 23 {
+		t.Fatalf("%d plugins are shipped, %v; want 23", len(plugins), err)
+	}
+	for _, p := range plugins {
+		got, err := p.module(t.Context(), nil)
+		if err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+			continue
+		}
+		want, err := os.ReadFile(built(t, filepath.Join(root(t), filepath.FromSlash(p.dir))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: the program builds %d bytes, the checkout others: %d", p.Name, len(got), len(want))
+		}
+	}
+}
+
+// TestSourcesRemoved wants folders of sources to go that nobody has used for long, and
+// no others.
+func TestSourcesRemoved(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, fstest.MapFS{"old/go.mod": {}, "used/go.mod": {}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(dir, "old"), time.Time{}, time.Now().Add(-keepSources-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	removeOldSources(dir)
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "used" {
+		t.Errorf("left are %q, %v; want the one in use", left, err)
+	}
+}
