@@ -93,7 +93,11 @@ func (s *Said) appendMembers(b []byte) []byte {
 	for _, o := range objects {
 		all.Add("", o)
 	}
-	return appendMembers(b, all.Append(nil), "role", "content", "reasoning_content", "refusal", "tool_calls")
+	others := all.Append(nil)
+	if empty := `""`; len(s.reasoning) == 0 && string(membersOf(others).get("reasoning_content")) == empty {
+		b = append(append(b, `,"reasoning_content":`...), empty...) // some want back that there was none
+	}
+	return appendMembers(b, others, "role", "content", "reasoning_content", "refusal", "tool_calls")
 }
 
 // append appends the call as a message has it.

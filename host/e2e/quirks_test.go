@@ -37,6 +37,7 @@ type told struct {
 	status int
 	kind   string
 	body   string
+	cut    bool // the connection is closed behind the body, before the response's end
 }
 
 // stream is an answer of events, with [DONE].
@@ -55,7 +56,7 @@ func lines(each ...string) told {
 
 // refusal is an answer of OpenAI's form with a status of its own.
 func refusal(status int, message, code string) told {
-	return told{status, "application/json", fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","code":%q}}`, message, code)}
+	return told{status: status, kind: "application/json", body: fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","code":%q}}`, message, code)}
 }
 
 // piece is a chunk with a delta, finish one with a reason to finish.
@@ -94,6 +95,10 @@ func openQuirks(t *testing.T, plugins ...string) *quirks {
 			w.WriteHeader(answer.status)
 		}
 		_, _ = io.WriteString(w, answer.body)
+		if answer.cut {
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
 	}))
 	t.Cleanup(provider.Close)
 	q.URL = provider.URL
@@ -251,7 +256,7 @@ func TestModelsWithoutTools(t *testing.T) {
 	}
 	q.workspace("plain", "ollama", `,"indexUids":["films"]`, func(a asked) told {
 		if a.has("tools") {
-			return told{400, "application/json", `{"error":"registry.ollama.ai/library/m does not support tools"}`}
+			return told{status: 400, kind: "application/json", body: `{"error":"registry.ollama.ai/library/m does not support tools"}`}
 		}
 		return lines(`{"model":"m","message":{"role":"assistant","content":"Alpha."},"done":false}`, `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`)
 	})

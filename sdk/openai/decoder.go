@@ -29,6 +29,8 @@ type State struct {
 	Odd      uint16 // events that could not be read
 	Damaged  bool   // one of them began as JSON
 	Names    uint8  // under which there was reasoning: bits by what it is
+	Empty    bool   // reasoning_content came with nothing in it
+	Tags     tagState
 }
 
 // A Decoder decodes the stream of an API that is shaped as OpenAI's chat
@@ -82,6 +84,12 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 				return d.lines(s, e.Type, rest, out)
 			}
 			return d.notJSON(s, e, out)
+		case v.Kind() == rawjson.Array:
+			v = firstOf(v)
+			if isFailed(v.Get("error")) {
+				return eventError(v)
+			}
+			return nil
 		case c.failed || flatError(v):
 			return eventError(v)
 		case v.Kind() != rawjson.Object:
@@ -129,6 +137,8 @@ func (d *Decoder) member(c *chunk, m *rawjson.Members) {
 		if c.usage.IsNull() {
 			c.usage = m.Value.Get("usage")
 		}
+	case "base_resp": // MiniMax's: an error unless its code is 0
+		c.failed = c.failed || isCode(m.Value.Get("status_code"))
 	case "obfuscation", "p": // padding: its value never matters
 		c.free = m.Value
 	case "error":
@@ -150,12 +160,15 @@ func (d *Decoder) read(s *State, p *piece, choices int, out *provider.Out) {
 // notJSON takes an event whose data is not JSON.
 func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
 	data := bytes.TrimSpace(e.Data)
+	if rest, twice := bytes.CutPrefix(data, []byte("data:")); twice && !bytes.HasPrefix(rest, []byte("data:")) {
+		return d.decode(s, provider.Event{Type: e.Type, Data: bytes.TrimSpace(rest)}, out) // a gateway framed what was framed
+	}
 	switch {
 	case len(data) == 0 || string(e.Type) == "ping":
 		return nil
 	case string(data) == "[DONE]":
 		return d.done(s, out)
-	case string(e.Type) == "error":
+	case string(e.Type) == "error" || len(data) > 6 && data[0]|0x20 == 'e' && string(data[1:6]) == "rror:":
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerptBody(data)}
 	case !s.Damaged && data[0] != '<' && (s.Seen || data[0] != '{' && data[0] != '['):
 		// A heartbeat in words, or an event that was damaged on its way: one of those
@@ -189,9 +202,9 @@ func (d *Decoder) lines(s *State, typ, data []byte, out *provider.Out) error {
 }
 
 // mend returns data that is not JSON as lines that may be, and whether it differs:
-// several documents on a line each, numbers that JSON does not have made null.
+// several documents on a line each, without what JSON does not have.
 func mend(data []byte) (mended []byte, differs bool) {
-	if fixed := nullNumbers(data); fixed != nil {
+	if fixed := strictJSON(data); fixed != nil {
 		if _, ok := rawjson.Parse(fixed); ok {
 			return bytes.ReplaceAll(fixed, []byte{'\n'}, []byte{' '}), true
 		}
@@ -204,9 +217,9 @@ func mend(data []byte) (mended []byte, differs bool) {
 	return data, false
 }
 
-// nullNumbers returns data with NaN and Infinity outside of strings made null; nil
-// where there is none.
-func nullNumbers(data []byte) []byte {
+// strictJSON returns data with NaN and Infinity outside of strings made null, and
+// without commas behind the last of a list; nil where there is none.
+func strictJSON(data []byte) []byte {
 	var b []byte
 	from, quoted := 0, false
 	for i := 0; i < len(data); i++ {
@@ -215,6 +228,11 @@ func nullNumbers(data []byte) []byte {
 			i++
 		case c == '"':
 			quoted = !quoted
+		case !quoted && c == ',':
+			if rest := bytes.TrimLeft(data[i+1:], " \t\r\n"); len(rest) > 0 && (rest[0] == '}' || rest[0] == ']') {
+				b = append(b, data[from:i]...)
+				from = i + 1
+			}
 		case !quoted && (c == 'N' || c == 'I'):
 			word := "NaN"
 			if c == 'I' {
@@ -252,7 +270,7 @@ func (d *Decoder) name(s *State, p *piece, out *provider.Out) {
 
 // choice takes the one choice of an event.
 func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
-	var delta, message, reason, logprobs rawjson.Value
+	var delta, message, reason, logprobs, text rawjson.Value
 	d.raw = append(d.raw[:0], '{')
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
@@ -264,6 +282,8 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 			delta = m.Value
 		case "message":
 			message = m.Value
+		case "text": // of an API without chats
+			text = m.Value
 		case "finish_reason":
 			reason = m.Value
 		case "usage":
@@ -286,6 +306,9 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 	d.passChoice(s, logprobs, p, out)
 	if delta.IsNull() {
 		delta = message // a whole completion
+	}
+	if delta.IsNull() && !text.IsNull() {
+		d.text(s, textAnswer, text, p, out)
 	}
 	if err := d.delta(s, delta, p, out); err != nil {
 		return err
@@ -356,10 +379,10 @@ func (d *Decoder) done(s *State, out *provider.Out) error {
 	if s.Filtered {
 		s.Finish = finishFilter
 	}
-	if s.Calls > 0 && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
+	s.endTags(out)
+	if d.completeCalls(s, s.Finish == finishLength, out) && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
 		s.Finish = finishToolCalls
 	}
-	d.completeCalls(s, s.Finish == finishLength, out)
 	out.Finish(s.Finish.String())
 	if s.HasUsage {
 		out.Usage(s.Usage)

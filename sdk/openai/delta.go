@@ -24,6 +24,8 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 			}
 			if m.Value.Kind() != rawjson.String {
 				d.extra(&m, p)
+			} else if len(m.Value) == 2 && what == textReasoning && s.isFirstEmpty() {
+				d.extra(&m, p) // it has to go back, too
 			} else if reasoned { // some send both names, and the first may be empty next time
 				p.more = true
 				if len(m.Value) > 2 {
@@ -54,6 +56,14 @@ func (d *Decoder) delta(s *State, v rawjson.Value, p *piece, out *provider.Out) 
 	return nil
 }
 
+// isFirstEmpty reports whether reasoning_content comes for the first time, with nothing
+// in it.
+func (s *State) isFirstEmpty() bool {
+	first := !s.Empty && s.Names&(1<<textReasoning) == 0
+	s.Empty = true
+	return first
+}
+
 // extra gathers a field that no record knows.
 func (d *Decoder) extra(m *rawjson.Members, p *piece) {
 	p.more = true
@@ -65,6 +75,9 @@ func (d *Decoder) content(s *State, v rawjson.Value, p *piece, out *provider.Out
 	d.text(s, textAnswer, v, p, out)
 	for it := v.Items(); it.Next(); {
 		d.part(s, textAnswer, it.Value, p, out)
+	}
+	if v.Kind() == rawjson.Object { // a part without a list around it
+		d.part(s, textAnswer, v, p, out)
 	}
 }
 
@@ -88,6 +101,9 @@ func (d *Decoder) text(s *State, what uint8, v rawjson.Value, p *piece, out *pro
 		return false
 	}
 	d.scratch = text
+	if what == textAnswer && s.Tags.At != tagsPast && s.tagged(text, p, out) {
+		return true
+	}
 	p.add(what, 0, v)
 	emitText(what, 0, text, out)
 	if what != textAnswer {

@@ -14,10 +14,7 @@ import (
 func Error(r *provider.Response) provider.ProviderError {
 	v, ok := rawjson.Parse(r.Body)
 	if v.Kind() == rawjson.Array { // some gateways wrap it in a list
-		for it := v.Items(); it.Next(); {
-			v = it.Value
-			break
-		}
+		v = firstOf(v)
 	}
 	var e provider.ProviderError
 	if ok {
@@ -56,8 +53,27 @@ func flatError(v rawjson.Value) bool {
 	if v.Get("type").String() == "error" {
 		return true
 	}
-	return v.Get("message").Kind() == rawjson.String && !v.Get("code").IsNull() ||
-		!v.Get("detail").IsNull()
+	if !v.Get("detail").IsNull() || v.Get("errors").Len() > 0 {
+		return true
+	}
+	return messageOf(v) != "" && (v.Get("success").Kind() == rawjson.False ||
+		isCode(v.Get("code")) || isCode(v.Get("error_code")) || isCode(v.Get("status")))
+}
+
+// isCode reports whether v is the code of an error: some servers give one where all
+// is well.
+func isCode(v rawjson.Value) bool {
+	switch code := readCode(v); code {
+	case "", "0", "200", "ok", "OK", "success":
+		return false
+	}
+	return true
+}
+
+func firstOf(list rawjson.Value) rawjson.Value {
+	it := list.Items()
+	it.Next()
+	return it.Value
 }
 
 // readFailure reads an error in any of the forms that servers give it: an object
@@ -68,13 +84,15 @@ func readFailure(status int, v rawjson.Value) provider.ProviderError {
 	case e.Kind() == rawjson.Object:
 	case e.Kind() == rawjson.String && v.Get("message").Kind() != rawjson.String:
 		message := e.String()
-		return provider.ProviderError{Kind: kindOf(status, "", "", message), Message: message}
+		return provider.ProviderError{Kind: kindOf(status, "", "", message), Message: message, RetryAfterMS: retryInBody(v, e, message)}
+	case v.Get("base_resp").Kind() == rawjson.Object:
+		e = v.Get("base_resp")
 	default:
 		e = v
 	}
 	message := messageOf(e)
 	code, typ := readCode(e.Get("code")), e.Get("type").String()
-	for _, key := range [...]string{"code", "status", "status_code", "raw_status_code"} {
+	for _, key := range [...]string{"code", "status", "status_code", "raw_status_code", "error_code"} {
 		if n, ok := e.Get(key).Int(); ok && status == 0 && n >= 400 && n < 600 {
 			status = int(n)
 		}
@@ -86,12 +104,12 @@ func readFailure(status int, v rawjson.Value) provider.ProviderError {
 	if code == "" {
 		code = typ
 	}
-	return provider.ProviderError{Kind: kind, Message: message, ProviderCode: code, RetryAfterMS: retryInText(message)}
+	return provider.ProviderError{Kind: kind, Message: message, ProviderCode: code, RetryAfterMS: retryInBody(v, e, message)}
 }
 
 // messageOf finds the text of an error.
 func messageOf(e rawjson.Value) string {
-	for _, key := range [...]string{"message", "detail", "msg", "error"} {
+	for _, key := range [...]string{"message", "detail", "msg", "error", "error_msg", "status_msg", "errors"} {
 		v := e.Get(key)
 		switch v.Kind() {
 		case rawjson.String:

@@ -54,9 +54,9 @@ func (f finish) err() error {
 // not known may mean anything but that the answer is whole.
 func finishOf(word []byte) finish {
 	switch string(word) {
-	case "":
+	case "", "null":
 		return finishNone
-	case "stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "stop_str", "complete", "COMPLETE", "completed", "end", "done", "FINISH_REASON_STOP", "null":
+	case "stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "stop_str", "complete", "COMPLETE", "completed", "end", "done", "FINISH_REASON_STOP":
 		return finishStop
 	case "length", "max_tokens", "max_length", "model_length", "MAX_TOKENS", "max_output_tokens", "model_context_window_exceeded", "context_length_exceeded", "incomplete":
 		return finishLength

@@ -55,7 +55,10 @@ func (d *Decoder) recall(s *State, typed bool, data []byte, out *provider.Out) b
 		s.keepUsage(r.usage)
 	}
 	if r.string != nil {
-		d.text(s, r.string.What, d.reading.Value(r.string), &r.piece, out)
+		v := d.reading.Value(r.string)
+		if !d.text(s, r.string.What, v, &r.piece, out) && r.string.What == textReasoning && s.isFirstEmpty() {
+			out.Extra(rawjson.Value(`{"reasoning_content":""}`))
+		}
 	}
 	if r.finish != finishNone {
 		s.Finish = r.finish

@@ -14,6 +14,9 @@ func kindOf(status int, code, typ, message string) string {
 			return kind
 		}
 	}
+	if noMoney(strings.ToLower(message)) {
+		return abi.ErrorQuota
+	}
 	if status == 0 || status == 400 || status == 413 || status == 422 || status >= 500 {
 		if tooLong(strings.ToLower(message)) {
 			return abi.ErrorContextLength
@@ -30,9 +33,13 @@ func kindOf(status int, code, typ, message string) string {
 
 // kindOfCode knows the codes that say more than a status does.
 func kindOfCode(code string) string {
+	if strings.HasPrefix(code, "throttling") { // DashScope's, whose types say quota
+		return abi.ErrorRateLimit
+	}
 	switch code {
 	case "insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached",
-		"billing_not_active", "quota_exceeded", "insufficient_balance", "insufficient_user_quota":
+		"billing_not_active", "quota_exceeded", "insufficient_balance", "insufficient_user_quota",
+		"exceeded_current_quota_error", "arrearage", "1113":
 		return abi.ErrorQuota
 	case "context_length_exceeded", "exceed_context_size_error", "context_window_exceeded",
 		"request_too_large_for_context":
@@ -43,7 +50,8 @@ func kindOfCode(code string) string {
 		return abi.ErrorAuth
 	case "model_not_found", "invalid_model", "deploymentnotfound":
 		return abi.ErrorNotFound
-	case "rate_limit_exceeded", "ratelimitreached", "too_many_requests":
+	case "rate_limit_exceeded", "ratelimitreached", "too_many_requests",
+		"rate_limit_reached_error", "rate_limit_error", "limit_burst_rate", "limit_requests":
 		return abi.ErrorRateLimit
 	case "server_is_overloaded", "overloaded_error", "model_overloaded":
 		return abi.ErrorOverloaded
@@ -94,6 +102,20 @@ func kindOfType(typ, message string) string {
 		return abi.ErrorTimeout
 	}
 	return abi.ErrorUpstream
+}
+
+// noMoney reports whether a message, in lower case, says that an account is empty. Of
+// quota many speak who mean a rate.
+func noMoney(message string) bool {
+	for _, words := range [...]string{
+		"insufficient balance", "balance is insufficient", "balance is not enough", "balance is too low",
+		"insufficient credit", "not enough credit", "out of credit",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // tooLong reports whether a message, in lower case, says that the conversation

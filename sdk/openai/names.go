@@ -13,7 +13,7 @@ import (
 
 // The names, as they are carried, by what the text was found to be.
 var reasoningNames = [...]string{
-	textReasoning: "reasoning_content;", textReasoningShort: "reasoning;", textThinking: "thinking;",
+	textReasoning: "reasoning_content;", textReasoningShort: "reasoning;", textThinking: "thinking;", textTags: "tags;",
 }
 
 // called notes that there was reasoning of a kind.
@@ -76,6 +76,8 @@ func nameReasoning(message rawjson.Value, names string) rawjson.Value {
 			m.Set(name, text)
 		case "thinking":
 			m.Set("content", withThinking(text, m.Get("content")))
+		case "tags":
+			m.Set("content", rawjson.Quote(openTag+text.String()+closeTag+m.Get("content").String()))
 		}
 	}
 	if !kept {

@@ -26,6 +26,7 @@ const (
 	textArguments
 	textReasoningShort // under reasoning
 	textThinking       // in a part of content
+	textTags           // in content, between tags
 )
 
 // recordOf is the kind of record that such a string makes.

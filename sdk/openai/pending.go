@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,13 @@ func (it *callPiece) read(v rawjson.Value) {
 			it.members = appendMember(it.members, &m)
 		}
 	}
+}
+
+// begins reports whether the arguments may be the first of a call's: they are an object.
+func (it *callPiece) begins() bool {
+	text, isText := it.arguments.Text()
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return !isText || len(text) == 0 || text[0] == '{'
 }
 
 func (it *callPiece) readFunction(v rawjson.Value) {

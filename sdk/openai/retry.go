@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/sdk/provider"
+	"github.com/parley-search/parley/sdk/rawjson"
 )
 
 // maxRetry is the longest wait that is believed, in milliseconds: a day.
@@ -37,25 +38,48 @@ func RetryAfter(r *provider.Response) int64 {
 	return clampWait(float64(at-now) * 1000)
 }
 
-// retryInText returns how long a message asks to wait, in milliseconds, 0 where
-// it does not say: "Please retry after 6 seconds." Inside a stream Azure says
-// it nowhere else.
-func retryInText(message string) int64 {
-	_, rest, ok := strings.Cut(strings.ToLower(message), "retry after ")
-	if !ok {
-		return 0
+// retryInBody returns how long an error asks to wait, in milliseconds, 0 where it does
+// not say: e is the part of v that is the error, with a message.
+func retryInBody(v, e rawjson.Value, message string) int64 {
+	for it := e.Get("details").Items(); it.Next(); { // google.rpc.RetryInfo
+		if ms, ok := parseDuration(it.Value.Get("retryDelay").String()); ok {
+			return clampWait(ms)
+		}
 	}
-	number, unit, _ := strings.Cut(rest, " ")
-	n, err := strconv.ParseFloat(number, 64)
-	switch {
-	case err != nil:
-		return 0
-	case strings.HasPrefix(unit, "millisecond"):
-		return clampWait(n)
-	case strings.HasPrefix(unit, "second"):
-		return clampWait(n * 1000)
-	case strings.HasPrefix(unit, "minute"):
-		return clampWait(n * 60_000)
+	for _, at := range [...]rawjson.Value{e.Get("retry_after"), v.Get("retry_after"), v.Get("estimated_time")} {
+		if s, err := strconv.ParseFloat(readCode(at), 64); err == nil {
+			return clampWait(s * 1000)
+		}
+	}
+	return retryInText(message)
+}
+
+// retryInText reads a message: "Please retry after 6 seconds", "try again
+// in 7m12.48s".
+func retryInText(message string) int64 {
+	message = strings.ToLower(message)
+	for _, words := range [...]string{"retry after ", "again in ", "retry in "} {
+		_, rest, ok := strings.Cut(message, words)
+		if !ok {
+			continue
+		}
+		number, unit, _ := strings.Cut(rest, " ")
+		number = strings.TrimRight(number, ".,;)")
+		if ms, ok := parseDuration(number); ok {
+			return clampWait(ms)
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		switch {
+		case err != nil:
+		case strings.HasPrefix(unit, "millisecond"), strings.HasPrefix(unit, "ms"):
+			return clampWait(n)
+		case strings.HasPrefix(unit, "second"):
+			return clampWait(n * 1000)
+		case strings.HasPrefix(unit, "minute"):
+			return clampWait(n * 60_000)
+		case strings.HasPrefix(unit, "hour"):
+			return clampWait(n * 3_600_000)
+		}
 	}
 	return 0
 }

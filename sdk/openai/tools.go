@@ -19,6 +19,7 @@ type call struct {
 	id     uint32 // a hash of the provider's id, 0 where it gave none
 	opened bool   // its start is out
 	filled bool   // some of its arguments are out
+	whole  bool   // all of them came at once
 	at     uint16 // the index that the client sees, counted as calls are opened
 }
 
@@ -32,7 +33,8 @@ func (d *Decoder) load(s *State, out *provider.Out) {
 		d.calls = append(d.calls, call{
 			index:  int32(binary.LittleEndian.Uint32(b)),
 			id:     binary.LittleEndian.Uint32(b[4:]),
-			opened: b[8] != 0,
+			opened: b[8]&1 != 0,
+			whole:  b[8]&2 != 0,
 			filled: b[9] != 0,
 			at:     binary.LittleEndian.Uint16(b[10:]),
 		})
@@ -47,7 +49,7 @@ func (d *Decoder) store(s *State, out *provider.Out) {
 	for _, c := range d.calls {
 		d.memo = binary.LittleEndian.AppendUint32(d.memo, uint32(c.index))
 		d.memo = binary.LittleEndian.AppendUint32(d.memo, c.id)
-		d.memo = append(d.memo, bitOf(c.opened), bitOf(c.filled), byte(c.at), byte(c.at>>8))
+		d.memo = append(d.memo, bitOf(c.opened)|bitOf(c.whole)<<1, bitOf(c.filled), byte(c.at), byte(c.at>>8))
 	}
 	s.Calls = uint16(len(d.calls))
 	d.memo = d.pending.append(d.memo)
@@ -65,12 +67,19 @@ func bitOf(v bool) byte {
 	return 0
 }
 
-// toolCalls takes a delta's list of tool calls or pieces of them.
+// toolCalls takes a delta's list of tool calls or pieces of them, or one without a
+// list around it.
 func (d *Decoder) toolCalls(s *State, v rawjson.Value, p *piece, out *provider.Out) error {
 	d.load(s, out)
 	var touched [maxCalls]bool // by an earlier item of this list
-	for it := v.Items(); it.Next(); {
-		if err := d.toolCall(s, it.Value, &touched, p, out); err != nil {
+	left := v.Len()
+	for it := v.Items(); it.Next(); left-- {
+		if err := d.toolCall(s, it.Value, left, &touched, p, out); err != nil {
+			return err
+		}
+	}
+	if v.Kind() == rawjson.Object {
+		if err := d.toolCall(s, v, 1, &touched, p, out); err != nil {
 			return err
 		}
 	}
@@ -78,12 +87,12 @@ func (d *Decoder) toolCalls(s *State, v rawjson.Value, p *piece, out *provider.O
 	return nil
 }
 
-// toolCall takes one item of the list.
-func (d *Decoder) toolCall(s *State, v rawjson.Value, touched *[maxCalls]bool, p *piece, out *provider.Out) error {
+// toolCall takes one item of the list, of which so many are left with it.
+func (d *Decoder) toolCall(s *State, v rawjson.Value, left int, touched *[maxCalls]bool, p *piece, out *provider.Out) error {
 	var it callPiece
 	it.index = -1
 	it.read(v)
-	i := d.find(it.index, it.id, it.name, touched)
+	i := d.find(&it, left, touched)
 	if i < 0 {
 		if it.name == "" && it.id == "" && isBlank(it.arguments) && len(it.members) == 0 {
 			return nil // an empty item, as some servers send at the end
@@ -123,33 +132,44 @@ func (d *Decoder) addPiece(s *State, i int, it *callPiece, p *piece, out *provid
 	return d.arguments(i, it.arguments, p, out)
 }
 
-// find returns the call that an item belongs to, -1 where it opens a new one.
+// find returns the call that an item belongs to, -1 where it opens a new one. left is
+// how many items its list has from it on.
 //
-// An index says it, unless another id and a name come with it: some servers
-// number all calls 0. Without an index the id says it; without either, an item
-// with a name opens a call and one without continues the last.
-func (d *Decoder) find(index int32, id, name string, touched *[maxCalls]bool) int {
-	h := uint32(0)
-	if id != "" {
-		h = hashFrom(hashSeed, []byte(id))
+// Its id says it, or else its index, unless a name comes with it behind a call that
+// is whole, or with another id: some servers number all calls 0. Without either, an
+// item with a name opens a call, unless its arguments can only be the rest of some;
+// and one without continues the call at its place among the last.
+func (d *Decoder) find(it *callPiece, left int, touched *[maxCalls]bool) int {
+	h, same := uint32(0), -1
+	if it.id != "" {
+		h = hashFrom(hashSeed, []byte(it.id))
 	}
 	for i := len(d.calls) - 1; i >= 0; i-- {
 		c := &d.calls[i]
 		switch {
-		case index >= 0 && c.index == index:
-			another := name != "" && (c.opened || int(d.pending.call) == i && d.pending.name != "") && (h != 0 && c.id != h || touched[i])
-			if !another {
-				return i
-			}
-			return -1
-		case index < 0 && h != 0 && c.id == h && !(name != "" && touched[i]):
+		case it.index >= 0 && c.index != it.index:
+		case h != 0 && c.id == h && (it.name == "" || !touched[i]):
 			return i
+		case same < 0 && it.index >= 0:
+			same = i
 		}
 	}
-	if index < 0 && h == 0 && name == "" {
+	switch {
+	case same >= 0 && it.name != "" && d.named(same) && (h != 0 || touched[same] || d.calls[same].whole):
+		return -1
+	case same >= 0 || it.index >= 0:
+		return same
+	case it.name == "" && h == 0:
+		return max(len(d.calls)-left, -1)
+	case h == 0 && !it.begins():
 		return len(d.calls) - 1
 	}
 	return -1
+}
+
+// named reports whether the call at i has its name.
+func (d *Decoder) named(i int) bool {
+	return d.calls[i].opened || int(d.pending.call) == i && d.pending.name != ""
 }
 
 // openPending writes the start of the call that waits for its whole name, under an
@@ -195,12 +215,13 @@ func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out)
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}
 	}
 	if v.Kind() != rawjson.String {
-		p.more, c.filled = true, true
+		p.more, c.filled, c.whole = true, true, true
 		out.ToolArguments(int(c.at), v)
 		return nil
 	}
 	text, _ := v.AppendText(d.scratch[:0])
 	d.scratch = text
+	c.whole = !c.filled && isWhole(text)
 	c.filled = true
 	p.add(textArguments, int(c.at), v)
 	out.ToolArguments(int(c.at), text)
@@ -225,15 +246,27 @@ func (d *Decoder) functionCall(s *State, v rawjson.Value, p *piece, out *provide
 }
 
 // completeCalls opens the call that still waits, and gives each that came without
-// arguments an empty object, unless the answer was cut: clients parse the text.
-func (d *Decoder) completeCalls(s *State, cut bool, out *provider.Out) {
+// arguments an empty object, unless the answer was cut: clients parse the text. It
+// reports whether there are calls.
+func (d *Decoder) completeCalls(s *State, cut bool, out *provider.Out) (any bool) {
 	d.load(s, out)
 	d.openPending(s, out)
 	for _, c := range d.calls {
+		any = any || c.opened
 		if c.opened && !c.filled && !cut {
 			out.ToolArguments(int(c.at), []byte("{}"))
 		}
 	}
+	return any
+}
+
+// isWhole reports whether a first piece of arguments is all of them.
+func isWhole(text []byte) bool {
+	if text[len(text)-1] != '}' {
+		return false
+	}
+	v, ok := rawjson.Parse(text)
+	return ok && v.Kind() == rawjson.Object
 }
 
 // isBlank reports whether v adds nothing: absent, null or "".

@@ -17,10 +17,10 @@ func (s *State) takeUsage(v rawjson.Value, p *piece, out *provider.Out) {
 	known, first := false, p.counts
 	for m := v.Members(); m.Next(); {
 		switch string(m.Key) {
-		case "prompt_tokens":
-			u.Prompt, known = p.tokens(countPrompt, m.Value), true
-		case "completion_tokens":
-			u.Completion, known = p.tokens(countCompletion, m.Value), true
+		case "prompt_tokens", "input_tokens":
+			u.Prompt, known = max(u.Prompt, p.tokens(countPrompt, m.Value)), true
+		case "completion_tokens", "output_tokens":
+			u.Completion, known = max(u.Completion, p.tokens(countCompletion, m.Value)), true
 		case "total_tokens":
 			u.Total = p.tokens(countTotal, m.Value)
 		case "prompt_tokens_details":
@@ -73,8 +73,12 @@ func appendDetails(b []byte, m *rawjson.Members) []byte {
 	return appendMember(b, &rawjson.Members{Key: m.Key, Value: append(append(rawjson.Value{'{'}, others...), '}')})
 }
 
-// keepUsage keeps what was counted.
+// keepUsage keeps what was counted, unless that is nothing, as some servers count at
+// the end.
 func (s *State) keepUsage(u provider.Usage) {
+	if s.HasUsage && u == (provider.Usage{}) {
+		return
+	}
 	if u.Total == 0 {
 		u.Total = u.Prompt + u.Completion
 	}
@@ -85,9 +89,9 @@ func (s *State) keepUsage(u provider.Usage) {
 func addCount(u *provider.Usage, what uint8, n uint64) {
 	switch what {
 	case countPrompt:
-		u.Prompt = n
+		u.Prompt = max(u.Prompt, n)
 	case countCompletion:
-		u.Completion = n
+		u.Completion = max(u.Completion, n)
 	case countTotal:
 		u.Total = n
 	case countCached:

@@ -197,7 +197,7 @@ func (a *Answer) next() ([]byte, error) {
 		// After its last word, how a response ends is no matter.
 		last = errors.Is(err, io.EOF) || rd.linger != nil || rd.finish != ""
 		if !last {
-			return nil, err
+			return a.decodeBroken(err)
 		}
 	}
 	if n := len(events); n > 0 && rd.linger == nil && string(events[n-1].Data) == "[DONE]" {
@@ -209,6 +209,23 @@ func (a *Answer) next() ([]byte, error) {
 	}
 	rd.waiting = events
 	return a.decodeBatch()
+}
+
+// decodeBroken ends a response that broke off with cause, which is the error unless the
+// plugin has seen the answer's end: some servers close the connection behind it.
+func (a *Answer) decodeBroken(cause error) ([]byte, error) {
+	records, err := a.decode(nil, true)
+	for rest := records; err == nil; {
+		r, after, ok, malformed := abi.NextRecord(rest)
+		if malformed != nil || !ok || r.Kind == abi.RecordError {
+			break
+		}
+		if r.Kind == abi.RecordFinish {
+			return records, nil
+		}
+		rest = after
+	}
+	return nil, cause
 }
 
 // decodeBatch decodes the first of the events that wait.

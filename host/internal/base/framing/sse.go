@@ -26,10 +26,10 @@ type sseState struct {
 }
 
 // parseSSE reads the lines that are whole, by the rules of the WHATWG's event
-// streams, with three liberties, since providers take them: a last event
+// streams, with four liberties, since providers take them: a last event
 // without its blank line counts at the end of the body; a JSON object on lines
 // of its own, outside any field, counts as an event; and so does a first line
-// after leading space.
+// after leading space; a field called error is the data of an event of that type.
 func (f *Framer) parseSSE(last bool) {
 	for f.err == nil {
 		if f.sse.skipLF && f.r < f.w {
@@ -122,13 +122,16 @@ func (f *Framer) line(from, end int) {
 		f.data(end-len(value), end)
 	case "event":
 		f.sse.typ = f.typeName(value)
+	case "error": // llama.cpp's, of some versions
+		f.sse.typ = "error"
+		f.data(end-len(value), end)
 	}
 }
 
 // isField reports whether a line is a field that providers send, or a comment:
 // no line of a JSON value begins so.
 func isField(b []byte) bool {
-	return bytes.HasPrefix(b, []byte("data:")) || bytes.HasPrefix(b, []byte("event:")) || len(b) > 0 && b[0] == ':'
+	return bytes.HasPrefix(b, []byte("data:")) || bytes.HasPrefix(b, []byte("event:")) || bytes.HasPrefix(b, []byte("error:")) || len(b) > 0 && b[0] == ':'
 }
 
 // data adds buf[from:end] to the data of the event under way.

@@ -52,6 +52,7 @@ func TestSSE(t *testing.T) {
 		{"bare JSON with type", "event: error\n{\"b\":1}\n\n", []event{{"error", `{"b":1}`}}},
 		{"bare JSON without a line end", "data: a\n\n{\"b\":{}}", data("a", `{"b":{}}`)},
 		{"bare JSON with text after", "{\"b\":1} x\n\n", data(`{"b":1}`)},
+		{"a field called error", "data: a\n\nerror: {\"code\":500}\n\ndata: b\n\n", []event{{"", "a"}, {"error", `{"code":500}`}, {"", "b"}}},
 		{"bare brace swallows nothing", "{ nothing\ndata: a\n\n{\n: c\ndata: b\n\n", data("a", "b")},
 		{"bare quote goes not over a line", "{ \"x\nfoo\n}\n\ndata: a\n\n", data("a")},
 		{"bare JSON cut off", "data: a\n\n{\"error\":\n", data("a")},
