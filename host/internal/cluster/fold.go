@@ -202,6 +202,12 @@ func (f *fold) check(seq uint64, r *Record) (void bool, err error) {
 	return false, fmt.Errorf("%w: it has term %d, transaction %d; here are %d and %d", ErrDiverged, r.Term, r.N, f.Term, f.N)
 }
 
+// isLast reports whether the message b is the one at p's Seq.
+func (f *fold) isLast(p *Position, b []byte) bool {
+	_, err := DecodeRecord(b, f.key)
+	return err == nil && checksum(b) == p.Last || crc32.Checksum(b, castagnoli) == p.Last
+}
+
 // advance moves the fold behind a step, once the database has it.
 func (f *fold) advance(s *step) {
 	f.Position = s.next

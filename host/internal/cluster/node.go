@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -218,6 +217,9 @@ func Open(o Options) (*Node, error) {
 		return nil, fmt.Errorf("read the position in the cluster's log: %w", err)
 	}
 	n.fold.Position, n.stored = p, p
+	if p.Format() > n.fold.highest() {
+		_ = n.halt(fmt.Errorf("%w: the database was written in format %d, this build reads %d", ErrFormat, p.Format(), n.fold.highest()))
+	}
 	n.publish()
 	n.heard.init()
 	n.beats.Store(uint64(time.Now().UnixNano()))
@@ -269,16 +271,55 @@ func (n *Node) readOn(ctx context.Context) error {
 		if len(list) == 0 {
 			return nil
 		}
+		here := false // the log still has what this node stored last
 		for _, m := range list {
-			if err := n.take(m); err != nil {
+			err := n.take(m)
+			if errors.Is(err, ErrOtherLog) && n.halted == nil {
+				if !here {
+					err = n.checkStored(ctx, err)
+				}
+				if here = here || err == nil; here {
+					n.passOver(m)
+					continue
+				}
+			}
+			if err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// take makes one step of the fold. After an error the node is halted. mu is
-// held.
+// checkStored tells a stream that was made again, as another log, from one in which somebody
+// put what he kept of an earlier log of this cluster: that one still has the message that
+// this node stored last. Where it has another one there, the node halts by why. mu is held.
+func (n *Node) checkStored(ctx context.Context, why error) error {
+	list, err := n.o.Log.Read(ctx, n.stored.Seq)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the cluster's log from message %d: %w", n.stored.Seq, err)
+	case len(list) == 0:
+		return errBehind
+	case list[0].Seq != n.stored.Seq || !n.fold.isLast(&n.stored, list[0].Record):
+		return n.halt(why)
+	}
+	return nil
+}
+
+// passOver takes a record of an earlier log of this cluster, which is void. The stored position
+// stays before it, so that the log is always compared by a message of its own. mu is held.
+func (n *Node) passOver(m Message) {
+	s := step{next: n.fold.Position}
+	s.next.Seq, s.next.Last = m.Seq, checksum(m.Record)
+	n.fold.advance(&s)
+	n.counts.Void++
+	n.counts.Unverified++
+	n.tellUnverified(m.Seq)
+	n.publish()
+}
+
+// take makes one step of the fold. After an error the node is halted, but for a record of
+// another log behind one of its own: see readOn. mu is held.
 func (n *Node) take(m Message) error {
 	if m.Seq == n.fold.Seq && !n.verified {
 		return n.verify(m)
@@ -293,7 +334,11 @@ func (n *Node) take(m Message) error {
 	n.verified, n.short = true, time.Time{}
 	s, err := n.fold.judge(m.Seq, m.Record)
 	if err != nil {
-		return n.halt(fmt.Errorf("message %d: %w", m.Seq, err))
+		err = fmt.Errorf("message %d: %w", m.Seq, err)
+		if errors.Is(err, ErrOtherLog) {
+			return err
+		}
+		return n.halt(err)
 	}
 	if s.meaning == meansPart {
 		// Its position stays in memory: after a crash all parts are read again.
@@ -346,11 +391,12 @@ func (n *Node) tellUnverified(seq uint64) {
 // verify compares the message at the fold's place with the one taken there. A
 // stream that was made again, or that came back from a copy, has another one.
 func (n *Node) verify(m Message) error {
-	r, err := DecodeRecord(m.Record, n.fold.key)
-	switch {
-	case err == nil && checksum(m.Record) == n.fold.Last, crc32.Checksum(m.Record, castagnoli) == n.fold.Last:
+	if n.fold.isLast(&n.fold.Position, m.Record) {
 		n.verified = true
 		return nil
+	}
+	r, err := DecodeRecord(m.Record, n.fold.key)
+	switch {
 	case err != nil:
 		err = fmt.Errorf("%w: %w", ErrDiverged, err)
 	case r.Log != n.fold.Log:

@@ -53,6 +53,9 @@ type Record struct {
 	Data   []byte
 }
 
+// Signed reports whether the record has a code.
+func (r *Record) Signed() bool { return r.Format >= formatSigned }
+
 // A Claim says who leads the term that it begins. One with an empty ID resigns:
 // nobody leads that term.
 type Claim struct {
@@ -84,7 +87,7 @@ func (r *Record) Encode(k Key) []byte {
 		b = binary.BigEndian.AppendUint64(b, v)
 	}
 	b = append(b, r.Data...)
-	if r.Format >= formatSigned {
+	if r.Signed() {
 		b = append(b, k.MAC(macRecord, b)...)
 	}
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))

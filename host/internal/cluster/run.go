@@ -51,8 +51,8 @@ func (h *heard) init() { h.leader, h.peers = time.Now(), map[string]Peer{} }
 
 // Hear takes what another node told. It never waits for the log.
 func (n *Node) Hear(b Beat) {
-	if b.ID == n.o.ID || b.ID == "" {
-		return
+	if b.ID == "" || b.ID == n.o.ID && b.Number <= n.beats.Load() {
+		return // what is newer than this node's last is of another one, see [Node.Twin]
 	}
 	s := n.status.Load()
 	if own := s.Position.Log; own != 0 && b.Log != 0 && b.Log != own {
@@ -101,6 +101,15 @@ func (n *Node) Peers() []Peer {
 	}
 	slices.SortFunc(list, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
 	return list
+}
+
+// Twin returns another node that has this one's id, and began later: the data directory of
+// one of the two is a copy of the other's.
+func (n *Node) Twin() (p Peer, ok bool) {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	p, ok = n.heard.peers[n.o.ID]
+	return p, ok
 }
 
 // Repeated is how many beats were heard that are not newer than one of their node before:

@@ -816,3 +816,111 @@ func TestOldBeats(t *testing.T) {
 		}
 	})
 }
+
+// TestOpensLaterFormat: a build that went back, whose database a later build wrote in a format
+// that this one does not read, halts and says so. It neither claims nor writes.
+func TestOpensLaterFormat(t *testing.T) {
+	log := &memLog{list: [][]byte{[]byte("what a later build wrote")}}
+	db := &simDB{data: map[string]string{}, at: Position{Log: 7, Seq: 1, Term: 1, Leader: Claim{ID: "a", Format: Format + 1}}}
+	n, err := Open(Options{ID: "a", Log: memEnd{log, "a"}, End: memEnd{log, "a"}.end, Database: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait time.Duration // it would claim at once
+	n.round(t.Context(), &wait, true)
+	if s := n.Status(); !errors.Is(s.Halted, ErrFormat) || MayHeal(s.Halted) || s.Leading || len(log.list) != 1 {
+		t.Errorf("a database of format %d: %+v, %d messages in the log; want the node halted by its format", Format+1, s, len(log.list))
+	}
+}
+
+// TestEarlierLog: what nodes wrote when the cluster had another log, as before a restore, is
+// void where somebody puts it into the log of now, and no reason to halt; also for a node
+// that begins again behind it. In its place in a stream that was made again it is one.
+func TestEarlierLog(t *testing.T) {
+	key := Key("the key of this cluster")
+	open := func(log *memLog, db *simDB) *Node {
+		t.Helper()
+		n, err := Open(Options{Begins: true, ID: "a", Log: memEnd{log, "a"}, Database: db, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	set := func(n *Node, k string) {
+		t.Helper()
+		if a, err := n.append(t.Context(), func() ([]Op, error) { return []Op{{Kind: OpSet, Key: []byte(k)}}, nil }); a != nil || err != nil {
+			t.Fatalf("set %s: %v, %v", k, a, err)
+		}
+	}
+	earlier, log := new(memLog), new(memLog)
+	was := open(earlier, &simDB{data: map[string]string{}})
+	if err := was.claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 { // more than one answer has
+		set(was, fmt.Sprint("old", i))
+	}
+	db := &simDB{data: map[string]string{}}
+	n := open(log, db)
+	if err := n.claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	set(n, "new")
+	log.list = append(log.list, earlier.list[2:]...) // from the next place on
+	if err := n.readOn(t.Context()); err != nil || n.fold.Seq != 601 || n.stored.Seq != 2 || n.counts.Unverified != 599 {
+		t.Fatalf("records of an earlier log: %v, at %d, stored %d, %+v; want them void", err, n.fold.Seq, n.stored.Seq, n.counts)
+	}
+	n = open(log, db) // it starts again
+	if err := n.claim(t.Context()); err != nil || !n.leading {
+		t.Fatalf("behind them, a new start: %v, leading %v", err, n.leading)
+	}
+	set(n, "newer")
+	if _, ok := db.data["newer"]; !ok || len(db.data) != 2 || n.stored.Seq != 603 {
+		t.Errorf("the database has %v at %d, want what nodes of this log wrote", db.data, n.stored.Seq)
+	}
+	other := open(&memLog{list: log.list}, &simDB{data: map[string]string{}})
+	if err := other.readOn(t.Context()); err != nil || other.fold.Chain != n.fold.Chain {
+		t.Errorf("a node without data: %v, %+v, want %+v", err, other.fold.Position, n.fold.Position)
+	}
+
+	n.o.Log = memEnd{earlier, "a"} // the stream is that of before again, below a node that runs
+	earlier.list = append(earlier.list, earlier.list[2:]...)
+	r := Record{Format: 2, Kind: KindTxn, Log: was.fold.Log, Term: 1, N: 601, Prev: n.fold.Seq, Chain: was.fold.Chain, Data: []byte("\x02\x01k")}
+	earlier.list = append(earlier.list[:n.fold.Seq], r.Encode(key))
+	if err := n.readOn(t.Context()); !errors.Is(err, ErrOtherLog) || n.halted == nil {
+		t.Errorf("a stream made again: %v, halted %v; want the node halted by another log", err, n.halted)
+	}
+}
+
+// TestTwin: a node hears of another one with its own id, as where a data directory was copied,
+// and takes its leading for that of any other node. What it said itself it passes over.
+func TestTwin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []Beat
+		open := func(url string) *Node {
+			n, err := Open(Options{ID: "a", URL: url, Log: memEnd{new(memLog), "a"}, Database: &simDB{data: map[string]string{}}, Send: func(b Beat) { said = append(said, b) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		first := open("http://first")
+		time.Sleep(time.Minute)
+		copied := open("http://copied")
+		first.sendBeat()
+		copied.leading = true
+		copied.sendBeat()
+		began := first.heard.leader
+		for _, n := range []*Node{first, copied} {
+			for _, b := range said {
+				n.Hear(b)
+			}
+		}
+		if p, ok := first.Twin(); !ok || p.URL != "http://copied" || !first.heard.leader.After(began) {
+			t.Errorf("the node that was copied heard of %+v, %v; want the copy, which leads", p, ok)
+		}
+		if p, ok := copied.Twin(); ok {
+			t.Errorf("the copy heard of %+v: one of the two is to lead", p)
+		}
+	})
+}

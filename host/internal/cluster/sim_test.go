@@ -3,8 +3,10 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -143,12 +145,12 @@ func (d *simDB) Apply(p Position, ops []Op) error {
 
 // A coverage counts what a simulation came upon.
 type coverage struct {
-	acked, ackedParts, refused, lost, found, unknown int
-	cut, ignored, dropped, unanswered, late, stale   int
-	claims, terms, races, raced, resigned, crashes   int
-	full, void, voidParts, restarts, deletes         int
-	emptied, restored, otherLog, diverged            int
-	stray, foreign, unsigned, again                  int
+	acked, ackedParts, refused, lost, found, unknown  int
+	cut, ignored, dropped, unanswered, late, stale    int
+	claims, terms, races, raced, resigned, crashes    int
+	full, void, voidParts, restarts, deletes          int
+	emptied, restored, otherLog, diverged             int
+	stray, foreign, unsigned, again, altered, earlier int
 }
 
 // enough fails the test where the simulation did not come upon what it is for:
@@ -182,6 +184,8 @@ func (c *coverage) enough(t *testing.T, seeds int) {
 		"records of another cluster":             {c.foreign, 100},
 		"records without a code":                 {c.unsigned, 50},
 		"records that somebody wrote again":      {c.again, 100},
+		"records that somebody changed":          {c.altered, 100},
+		"records of an earlier log":              {c.earlier, 100},
 		"streams made again empty":               {c.emptied, 5},
 		"streams restored from a copy":           {c.restored, 5},
 		"nodes halted by another log":            {c.otherLog, 10},
@@ -221,6 +225,16 @@ const simPart = 100
 // Keys of the nodes, and of somebody who has no part in the cluster.
 var simKey, foreignKey = Key("of the simulation"), Key("of somebody else")
 
+// begun reports whether the log has a claim that counts.
+func (l *simLog) begun() bool {
+	for i, b := range l.list {
+		if r, err := DecodeRecord(b, simKey); err == nil && r.Signed() && r.Kind == KindClaim && r.Prev == uint64(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // intrude has somebody who reaches the log put there what he can make: texts, what the nodes
 // wrote, and records that would fit if they had the cluster's code.
 func (s *simulation) intrude() {
@@ -231,7 +245,7 @@ func (s *simulation) intrude() {
 		r.Kind, r.Term, r.N, r.Data = KindClaim, f.Term+1, 0, []byte(`{"id":"intruder","url":"http://127.0.0.1:1"}`)
 	}
 	var b []byte
-	switch s.r.IntN(4) {
+	switch s.r.IntN(6) {
 	case 0:
 		s.c.stray++
 		b = make([]byte, s.r.IntN(120))
@@ -254,6 +268,25 @@ func (s *simulation) intrude() {
 		}
 		s.c.again++
 		b = l.list[s.r.IntN(len(l.list))]
+	case 4:
+		if len(l.list) == 0 {
+			return
+		}
+		s.c.altered++
+		b = bytes.Clone(l.list[s.r.IntN(len(l.list))])
+		if len(b) < headLen+sumLen {
+			return
+		}
+		binary.BigEndian.PutUint64(b[2+4*8:], r.Prev) // for this place
+		b[s.r.IntN(len(b)-sumLen)] ^= 1 << s.r.IntN(8)
+		b = binary.BigEndian.AppendUint32(b[:len(b)-sumLen], crc32.Checksum(b[:len(b)-sumLen], castagnoli))
+	case 5: // what a node of the cluster wrote for this place, when it had another log
+		if !l.begun() {
+			return // the first record that counts decides which log it is
+		}
+		s.c.earlier++
+		r.Log, r.Chain = 1, s.r.Uint64()
+		b = r.Encode(simKey)
 	}
 	l.list = append(l.list, b)
 }
@@ -656,7 +689,7 @@ func TestSimUnfenced(t *testing.T) {
 		want  []string
 	}{
 		"no fence": {fold{unfenced: true}, []string{"was refused", "did not see the other"}},
-		"no place": {fold{unplaced: true}, []string{"holds another log"}},
+		"no place": {fold{unplaced: true}, []string{"the sum of the records before"}},
 	} {
 		found := map[string]int{}
 		for seed := range uint64(60) {

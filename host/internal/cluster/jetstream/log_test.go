@@ -369,3 +369,25 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestID: what somebody without the key put in front of all says nothing of which log it is.
+func TestID(t *testing.T) {
+	l := open(t, "a", start(t, "one", 0))
+	l.o.Key = cluster.Key("the key of this cluster")
+	if err := l.Make(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	record := func(format byte, log uint64) []byte {
+		r := cluster.Record{Format: format, Kind: cluster.KindClaim, Log: log, Term: 1, Data: []byte("{}")}
+		return r.Encode(l.o.Key)
+	}
+	for i, b := range [][]byte{[]byte("hello"), record(1, 7), record(2, 9)} {
+		if err := l.Append(t.Context(), [][]byte{b}, uint64(i)); err != nil {
+			t.Fatal(err)
+		}
+		want := []uint64{0, 7, 9}[i] // a log of before has no codes
+		if got, err := l.ID(t.Context()); got != want || (err != nil) != (want == 0) {
+			t.Errorf("of %d messages: log %d, %v; want %d", i+1, got, err, want)
+		}
+	}
+}

@@ -63,8 +63,8 @@ func (l *Log) State(ctx context.Context) (State, error) {
 // Server is the name of the server that the node is connected to; "": none.
 func (l *Log) Server() string { return l.conn.ConnectedServerName() }
 
-// ID returns which log the stream holds, by the first message that a node wrote; 0: it has
-// no message.
+// ID returns which log the stream holds, by the first message with a code of a node, or where
+// there are no codes yet, by the first record; 0: it has no message.
 func (l *Log) ID(ctx context.Context) (uint64, error) {
 	s, err := l.State(ctx)
 	if err != nil || s.Last < s.First {
@@ -78,11 +78,18 @@ func (l *Log) ID(ctx context.Context) (uint64, error) {
 		if len(list) == 0 {
 			return 0, fmt.Errorf("read stream %s: no answer for message %d", l.stream(), from)
 		}
+		var unsigned uint64
 		for _, m := range list { // what no node wrote says nothing
 			r, err := cluster.DecodeRecord(m.Record, l.o.Key)
-			if err == nil {
+			if err == nil && r.Signed() {
 				return r.Log, nil
 			}
+			if err == nil {
+				unsigned = cmp.Or(unsigned, r.Log)
+			}
+		}
+		if unsigned != 0 {
+			return unsigned, nil
 		}
 		from = list[len(list)-1].Seq + 1
 	}

@@ -106,6 +106,9 @@ func (m *member) Status() httpapi.ClusterStatus {
 	if s.Trouble != nil {
 		trouble = append([]string{s.Trouble.Error()}, trouble...)
 	}
+	if twin, ok := m.node.Twin(); ok && time.Since(twin.At) <= c.Lease {
+		trouble = append(trouble, fmt.Sprintf("the node at %s has this one's id: one of the two data directories is a copy of the other's; begin one of them anew, with an empty --db-path", twin.URL))
+	}
 	out.Trouble = strings.Join(trouble, "; ")
 	switch {
 	case s.Halted != nil:
