@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,13 +19,15 @@ type language struct {
 	name  string
 	dir   string   // below examples, behind the kind of plugin
 	tools []string // that its README names
+	kinds []string // of plugins that are shown
 }
 
 var languages = []language{
-	{"Go", "go", []string{"go"}},
-	{"C", "c", []string{"clang", "wasm-ld"}},
-	{"AssemblyScript", "assemblyscript", []string{"node", "npm"}},
-	{"Rust", "rust", []string{"cargo"}},
+	{"Go", "go", []string{"go"}, []string{"provider", "collector"}},
+	{"C", "c", []string{"clang", "wasm-ld"}, []string{"provider", "collector"}},
+	{"AssemblyScript", "assemblyscript", []string{"node", "npm"}, []string{"provider", "collector"}},
+	{"Rust", "rust", []string{"cargo"}, []string{"provider", "collector", "guard"}},
+	{"Zig", "zig", []string{"zig"}, []string{"collector"}},
 }
 
 // TestLanguages builds the plugins in other languages by the commands of their
@@ -33,17 +36,22 @@ var languages = []language{
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("builds a plugin in each of four languages")
+		t.Skip("builds a plugin in each of five languages")
 	}
-	skipUnlessLong(t, "builds a plugin in each of four languages")
+	skipUnlessLong(t, "builds a plugin in each of five languages")
 	plugins := t.TempDir()
 	var built []language
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
-			checkCases(t, l.build(t, "provider", plugins), filepath.Join(root(t), "examples", "testdata", "provider"))
-			l.build(t, "collector", plugins) // whose README checks it
-			if l.dir == "rust" {
-				l.build(t, "guard", t.TempDir()) // and checks it
+			for _, kind := range l.kinds {
+				dir := plugins
+				if kind == "guard" {
+					dir = t.TempDir()
+				}
+				file := l.build(t, kind, dir) // whose README checks it
+				if kind == "provider" {
+					checkCases(t, file, filepath.Join(root(t), "examples", "testdata", "provider"))
+				}
 			}
 			built = append(built, l)
 		})
@@ -53,14 +61,17 @@ func TestLanguages(t *testing.T) {
 	upstream := newProvider(t).url
 	ready := readyPlugins(t, base)
 	for _, l := range built {
+		if !ready["talk-"+l.dir] {
+			t.Errorf("the collector talk-%s is not ready in GET /plugins", l.dir)
+		}
+		if !slices.Contains(l.kinds, "provider") {
+			continue
+		}
 		workspace := base + "/chats/" + l.dir
 		change(t, workspace+"/settings", fmt.Sprintf(`{"source":"plain-%s","baseUrl":%q}`, l.dir, upstream))
 		a := ask(t, workspace+"/chat/completions", `{"model":"text","stream":true,"messages":[{"role":"user","content":"Films?"}]}`)
 		if a.status != http.StatusOK || a.text != "Inception, Memento and The Prestige." || a.finish != "stop" {
 			t.Errorf("%s answered with status %d, %q, %q:\n%s", l.name, a.status, a.text, a.finish, a.raw)
-		}
-		if !ready["talk-"+l.dir] {
-			t.Errorf("the collector talk-%s is not ready in GET /plugins", l.dir)
 		}
 	}
 	compareLanguages(t, plugins, built)
@@ -114,8 +125,8 @@ func (l language) build(t *testing.T, kind, dir string) string {
 			t.Skipf("%s is not installed; examples/%s-%s/README.md says how to get it", tool, kind, l.dir)
 		}
 	}
-	if l.name == "Rust" && !hasRustTarget() {
-		t.Skip("cargo has no target wasm32-unknown-unknown: `rustup target add wasm32-unknown-unknown`")
+	if l.name == "Rust" {
+		needRustTarget(t, "wasm32-unknown-unknown")
 	}
 	out := filepath.Join(source, "plugins") // Go builds in the checkout, which is its module
 	if l.name != "Go" {
@@ -154,13 +165,62 @@ func (l language) build(t *testing.T, kind, dir string) string {
 	return file
 }
 
-func hasRustTarget() bool {
+func needRustTarget(t *testing.T, target string) {
+	t.Helper()
 	sysroot, err := exec.Command("rustc", "--print", "sysroot").Output()
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = os.Stat(filepath.Join(strings.TrimSpace(string(sysroot)), "lib", "rustlib", target, "lib"))
 	}
-	_, err = os.Stat(filepath.Join(strings.TrimSpace(string(sysroot)), "lib", "rustlib", "wasm32-unknown-unknown", "lib"))
-	return err == nil
+	if err != nil {
+		t.Skipf("cargo has no target %s: `rustup target add %s`", target, target)
+	}
+}
+
+// TestLanguagesWASI builds plugins for WASI preview 1, whose libraries import far more than
+// they call, with the compilers of three languages, and holds them to the contract.
+func TestLanguagesWASI(t *testing.T) {
+	t.Parallel()
+	skipUnlessLong(t, "builds plugins with the C library of WASI")
+	const pack = " && parley plugin pack plugin.wasm --manifest manifest.json --out plugins && parley plugin check plugins/*.wasm"
+	const loud = `#include <stdio.h>
+static FILE *f;
+__attribute__((constructor)) static void speak(void) { f = fopen("/etc/hostname", "r"); printf("%p %d\n", (void *)f, getchar()); fflush(stdout); }
+`
+	const zigLoud = `
+export fn speak() void { std.debug.print("{d}\n", .{out}); @panic("no way on"); }
+`
+	for _, tt := range []struct{ name, tool, example, file, more, commands string }{
+		{"Rust provider", "cargo", "provider-rust", "", "", "cargo build --release --target wasm32-wasip1 && cp target/wasm32-wasip1/release/*.wasm plugin.wasm"},
+		{"Rust collector", "cargo", "collector-rust", "", "", "cargo build --release --target wasm32-wasip1 && cp target/wasm32-wasip1/release/*.wasm plugin.wasm"},
+		{"C provider", "zig", "provider-c", "provider.c", loud, "zig cc -target wasm32-wasi -mexec-model=reactor -O2 -Wl,--strip-all -Wl,-z,stack-size=65536 -o plugin.wasm provider.c"},
+		{"C collector", "zig", "collector-c", "collector.c", loud, "zig cc -target wasm32-wasi -mexec-model=reactor -O2 -Wl,--strip-all -Wl,-z,stack-size=65536 -o plugin.wasm collector.c"},
+		{"Zig collector", "zig", "collector-zig", "collector.zig", zigLoud, "zig build-exe collector.zig -target wasm32-wasi -fno-entry -rdynamic -O ReleaseFast --stack 16384 -femit-bin=plugin.wasm"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := exec.LookPath(tt.tool); err != nil {
+				t.Skipf("%s is not installed; CONTRIBUTING.md says how to get it", tt.tool)
+			}
+			if tt.tool == "cargo" {
+				needRustTarget(t, "wasm32-wasip1")
+			}
+			work := t.TempDir()
+			copyTree(t, filepath.Join(root(t), "examples", tt.example), work)
+			if tt.more != "" {
+				file := filepath.Join(work, tt.file)
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, append(text, tt.more...), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			env := append(os.Environ(), "PATH="+parleyOnPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			if said, err := command(work, env, "sh", "-e", "-c", tt.commands+pack).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, said)
+			}
+		})
+	}
 }
 
 // copyTree copies the files of an example, without what building left there.
@@ -216,11 +276,14 @@ func checkCases(t *testing.T, file, cases string) {
 
 // compareLanguages logs the tables of examples/README.md, of this machine.
 func compareLanguages(t *testing.T, dir string, built []language) {
-	for _, kind := range []string{"plain", "talk"} {
+	for kind, name := range map[string]string{"provider": "plain", "collector": "talk"} {
 		var table strings.Builder
 		for _, l := range built {
+			if !slices.Contains(l.kinds, kind) {
+				continue
+			}
 			var out, errs bytes.Buffer
-			if code := run(t.Context(), []string{"plugin", "bench", filepath.Join(dir, kind+"-"+l.dir+"-0.1.0.wasm"), "--json"}, &out, &errs); code != exitOK {
+			if code := run(t.Context(), []string{"plugin", "bench", filepath.Join(dir, name+"-"+l.dir+"-0.1.0.wasm"), "--json"}, &out, &errs); code != exitOK {
 				t.Fatalf("plugin bench: code %d\n%s", code, &errs)
 			}
 			var f struct {

@@ -105,7 +105,7 @@ func TestPack(t *testing.T) {
 	for name, want := range map[string]string{
 		"noexport":       "pack plugin test: it lacks the export parley_decode",
 		"wrongsignature": "pack plugin test: its export parley_decode is (i64) -> i64",
-		"unknownimport":  "pack plugin test: it imports the func wasi_snapshot_preview1.path_open",
+		"unknownimport":  "pack plugin test: it imports the func wasi:filesystem/types@0.2.0.open-at",
 		"component":      "this is a WebAssembly component",
 	} {
 		if _, err := plugin.Pack(guest(t, name), manifest(t, nil)); err == nil || !strings.Contains(err.Error(), want) {

@@ -234,7 +234,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"code of the future", packed(t, "future", nil), "parley_abi says 99 and the manifest 1"},
 		{"missing export", packed(t, "noexport", nil), "it lacks the export parley_decode (i32) -> i64, which a provider must have"},
 		{"wrong signature", packed(t, "wrongsignature", nil), "its export parley_decode is (i64) -> i64 and must be (i32) -> i64"},
-		{"unknown import", packed(t, "unknownimport", nil), "it imports the func wasi_snapshot_preview1.path_open, which the host does not have"},
+		{"unknown import", packed(t, "unknownimport", nil), "it imports the func wasi:filesystem/types@0.2.0.open-at, which the host does not have"},
 		{"greedy", packed(t, "good", map[string]any{"limits": map[string]any{"memoryMiB": 65}}), "it asks for 65 MiB of memory, and this deployment grants 64"},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,6 @@
 ;; unknownimport imports what the host does not have.
 (module $unknownimport
-  (import "wasi_snapshot_preview1" "path_open" (func (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi:filesystem/types@0.2.0" "open-at" (func (param i32 i32 i32 i32 i32 i32 i32)))
   (memory (export "memory") 1)
   (data (i32.const 1024) "{\22url\22:\22https://api.example.com/v1\22,\22headers\22:{\22authorization\22:\22Bearer ${apiKey}\22},\22body\22:{\22q\22:\22a<b\22},\22new\22:1}")
   (data (i32.const 1536) "\02\00\00\00st\01\00\00\00\02\00\00\00hi")

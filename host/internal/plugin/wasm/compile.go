@@ -40,7 +40,7 @@ func (r *Runtime) compileModule(ctx context.Context, name string, bin []byte, l 
 		return boundTables(slices.Concat(bin[:begin], bin[end:]))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("compile module %s: %w", name, err)
+		return nil, fmt.Errorf("compile module %s: %w", name, explain(bin, err))
 	}
 	m := newModule(r, c.engine, name, c.module, shape, l)
 	m.state, m.refusal, m.code, m.kept, m.image = c.State, c.Refusal, c.code, c.kept, r.newImage(data)

@@ -46,8 +46,6 @@ func sections(module []byte) iter.Seq[section] {
 type cursor struct {
 	b   []byte
 	bad bool
-	// memory64: it is bad since a memory or table has addresses of 64 bits.
-	memory64 bool
 }
 
 func (c *cursor) fail() {
@@ -118,9 +116,6 @@ func (c *cursor) kind() string {
 
 func (c *cursor) limits() (least, most uint32) {
 	flags := c.byte()
-	if flags&4 != 0 {
-		c.memory64 = true
-	}
 	if flags&^3 != 0 {
 		c.fail()
 	}

@@ -148,7 +148,7 @@ func TestCompileRefuses(t *testing.T) {
 		name string
 		want string
 	}{
-		{"unknownimport", "it imports the func env.read_file, which the host does not have"},
+		{"unknownimport", "it imports the func env.read_file, which the host does not have; nothing that was linked defines it"},
 		{"wrongimport", "it imports parley.log as (i64) -> (), which is (i32, i32, i32) -> ()"},
 		{"globalimport", "it imports the global parley.log, which the host does not have"},
 		{"nomemory", `it must have one memory and export it as "memory"`},

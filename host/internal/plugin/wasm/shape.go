@@ -64,11 +64,8 @@ func Describe(module []byte) (*Shape, error) {
 	end := 8
 	for s := range sections(module) {
 		d.section(s.id, &s.body)
-		if s.body.memory64 {
-			return nil, errMemory64
-		}
 		if s.body.bad {
-			return nil, fmt.Errorf("section %d: %w", s.id, abi.ErrMalformed)
+			return nil, explain(module, fmt.Errorf("section %d: %w", s.id, abi.ErrMalformed))
 		}
 		end = s.end
 	}

@@ -31,12 +31,15 @@ func (c *coder) instruction(r *reader) (more bool) {
 	case imm64:
 		r.bytes(8)
 	case immThrow:
-		r.stop(errExceptions)
+		r.stop(Exceptions)
 	case immTypedRef:
-		r.stop(errTypedRefs)
+		r.stop(TypedRefs)
 	case immSpecial:
 		return c.special(r, begin, op)
 	default:
+		if op >= 0xe0 && op <= 0xe6 {
+			r.stop(StackSwitching)
+		}
 		r.fail("unknown instruction %#x", op)
 	}
 	return c.copy(r, begin)
@@ -154,9 +157,9 @@ func (c *coder) special(r *reader, begin int, op byte) (more bool) {
 			c.push(1)
 		}
 	case opPrefixThreads:
-		r.stop(errThreads)
+		r.stop(Threads)
 	case opPrefixGC:
-		r.stop(errGC)
+		r.stop(GC)
 	default:
 		r.fail("unknown instruction %#x", op)
 	}
@@ -213,6 +216,10 @@ func (c *coder) bulk(r *reader) {
 		c.push(-1) // of growing; filling takes three
 		c.weigh(weightGrow)
 		c.chargeRange(1)
+	case 18: // memory.discard
+		r.stop(MemoryControl)
+	case 19, 20, 21, 22: // numbers of 128 bits
+		r.stop(WideArithmetic)
 	default:
 		if r.err == nil {
 			r.fail("unknown instruction 0xfc %d", op)
@@ -234,6 +241,8 @@ func (r *reader) simd() (op uint32) {
 	case op >= 84 && op <= 91: // loads and stores of one lane
 		r.memoryArg()
 		r.byte()
+	case op >= 0x100 && op < 0x130:
+		r.stop(RelaxedSIMD)
 	case op > lastPlainSIMD:
 		r.fail("unknown instruction 0xfd %d", op)
 	}
@@ -242,7 +251,7 @@ func (r *reader) simd() (op uint32) {
 
 func (r *reader) memoryArg() {
 	if align := r.u32(); align > maxMemoryArgAlign {
-		r.fail("more than one memory is not metered")
+		r.stop(Memories)
 	}
 	r.u32()
 }

@@ -163,12 +163,12 @@ func TestLargestRange(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{`(memory 1 1 shared)`, "section memory: threads are not metered"},
-		{`(memory 1) (func (drop (i32.atomic.load (i32.const 0))))`, "section code: function 0: threads are not metered"},
-		{`(tag)`, "section tag: exceptions are not metered"},
-		{`(import "a" "b" (tag))`, "section import: exceptions are not metered"},
-		{`(memory i64 1)`, "section memory: 64-bit memories are not metered"},
-		{`(memory 1) (memory 1) (func (drop (i32.load 1 (i32.const 0))))`, "section code: function 0: more than one memory is not metered"},
+		{`(memory 1 1 shared)`, "section memory: the meter does not know threads and atomics"},
+		{`(memory 1) (func (drop (i32.atomic.load (i32.const 0))))`, "section code: function 0: the meter does not know threads and atomics"},
+		{`(tag)`, "section tag: the meter does not know exceptions"},
+		{`(import "a" "b" (tag))`, "section import: the meter does not know exceptions"},
+		{`(memory i64 1)`, "section memory: the meter does not know 64-bit memories (memory64)"},
+		{`(memory 1) (memory 1) (func (drop (i32.load 1 (i32.const 0))))`, "section memory: the meter does not know more than one memory"},
 		{`(import "parley.meter" "yield" (func (param i32) (result i32)))`, `section import: it imports "yield" from parley.meter, which is the meter's`},
 		{`(func (export "parley.fuel"))`, "section export: it exports parley.fuel, which is the meter's"},
 	}

@@ -106,9 +106,9 @@ func (r *reader) valueType() byte {
 	switch t {
 	case typeI32, typeI64, typeF32, typeF64, typeV128, typeFunc, typeExtern:
 	case 0x69:
-		r.stop(errExceptions)
+		r.stop(Exceptions)
 	case 0x63, 0x64:
-		r.stop(errTypedRefs)
+		r.stop(TypedRefs)
 	default:
 		if r.err == nil {
 			r.fail("unknown value type %#x", t)
@@ -131,10 +131,12 @@ const (
 func (r *reader) limits() {
 	flags := r.byte()
 	switch {
-	case flags&2 != 0:
-		r.stop(errThreads)
 	case flags&4 != 0:
-		r.fail("64-bit memories are not metered")
+		r.stop(Memory64)
+	case flags&8 != 0:
+		r.stop(CustomPages)
+	case flags&2 != 0:
+		r.stop(Threads)
 	case flags > 1:
 		r.fail("unknown limits %#x", flags)
 	}
@@ -144,13 +146,26 @@ func (r *reader) limits() {
 	}
 }
 
-// What is refused by name, wherever it is met.
-var (
-	errThreads    = errors.New("threads are not metered")
-	errExceptions = errors.New("exceptions are not metered")
-	errTypedRefs  = errors.New("typed function references are not metered")
-	errGC         = errors.New("garbage collection is not metered")
+// A Feature is a part of WebAssembly that came after its version 2.0, by its usual name:
+// the meter refuses it wherever it meets it.
+type Feature string
+
+// Those that the meter knows by name.
+const (
+	CustomPages    Feature = "custom page sizes"
+	Exceptions     Feature = "exceptions"
+	GC             Feature = "garbage collection"
+	Memories       Feature = "more than one memory"
+	Memory64       Feature = "64-bit memories (memory64)"
+	MemoryControl  Feature = "memory control"
+	RelaxedSIMD    Feature = "relaxed SIMD"
+	StackSwitching Feature = "stack switching"
+	Threads        Feature = "threads and atomics"
+	TypedRefs      Feature = "typed function references"
+	WideArithmetic Feature = "wide arithmetic"
 )
+
+func (f Feature) Error() string { return "the meter does not know " + string(f) }
 
 // appendU32 appends v as LEB128.
 func appendU32(b []byte, v uint32) []byte {
@@ -168,18 +183,4 @@ func appendName(b []byte, s string) []byte {
 func appendSection(b []byte, id byte, body []byte) []byte {
 	b = appendU32(append(b, id), uint32(len(body)))
 	return append(b, body...)
-}
-
-// Feature names what of WebAssembly module uses that is no part of its version 2.0; empty
-// where that is nothing which is known.
-func Feature(module []byte) string {
-	_, _, err := Rewrite(module)
-	for feature, name := range map[error]string{
-		errThreads: "threads and atomics", errExceptions: "exceptions", errTypedRefs: "typed function references", errGC: "garbage collection",
-	} {
-		if errors.Is(err, feature) {
-			return name
-		}
-	}
-	return ""
 }

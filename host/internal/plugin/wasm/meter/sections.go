@@ -43,7 +43,7 @@ func (w *rewriter) section(id byte, r *reader) error {
 		return w.custom(r)
 	}
 	if id == secTag {
-		return errExceptions
+		return Exceptions
 	}
 	if int(id) >= len(order) {
 		return errors.New("unknown")
@@ -97,7 +97,11 @@ func (w *rewriter) rewrite(id byte, r *reader) []byte {
 		}
 		return r.b
 	case secMemory:
-		for range r.count() {
+		n := r.count()
+		if n > 1 {
+			r.stop(Memories)
+		}
+		for range n {
 			r.limits()
 		}
 		return r.b
@@ -138,8 +142,11 @@ func (w *rewriter) typeSection(r *reader) []byte {
 	n := r.count()
 	begin := r.at
 	for range n {
-		if form := r.byte(); form != 0x60 && r.err == nil {
-			r.stop(fmt.Errorf("type form %#x: %w", form, errGC))
+		switch form := r.byte(); {
+		case form == 0x5d:
+			r.stop(StackSwitching)
+		case form != 0x60 && r.err == nil:
+			r.stop(fmt.Errorf("type form %#x: %w", form, GC))
 		}
 		var s signature
 		s.params = w.values(r)
@@ -183,7 +190,7 @@ func (w *rewriter) imports(r *reader) []byte {
 			}
 			w.globals++
 		case kindTag:
-			r.stop(errExceptions)
+			r.stop(Exceptions)
 		default:
 			r.fail("unknown kind of import %d", kind)
 		}
@@ -259,7 +266,7 @@ func (w *rewriter) exports(r *reader) []byte {
 		case kindGlobal:
 			index = r.index("global", w.globals)
 		case kindTag:
-			r.stop(errExceptions)
+			r.stop(Exceptions)
 		default:
 			r.fail("unknown kind of export %d", kind)
 		}
