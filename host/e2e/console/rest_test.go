@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
@@ -140,4 +141,37 @@ func TestConsoleSaves(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(dir, "Who-leads-a-writer.md"))
 		return strings.HasPrefix(string(text), "# Who leads a writer?\n\n## Who leads a writer?\n\n") && bytes.Contains(text, []byte("a room that grants wishes"))
 	})
+}
+
+// TestConsoleGuards lists a guard, tries it on a text by settings that are not saved, and
+// saves them.
+func TestConsoleGuards(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := house.Open(t, consoleFlags, house.Shipped(t, "extract"), house.Built(t, filepath.Join("plugins", "guard", "mask")))
+	fillConsole(h)
+	p := b.open(h.URL, screens[0])
+	p.view("#/plugins", "Plugins")
+	p.see("main", "Guards", "mask", "Sees the texts of workspaces that name it")
+	p.view("#/workspaces/films", "films")
+	p.run(chromedp.Click(`//summary[. = "Guards"]`), chromedp.Click(`//label[. = "mask"]//input`))
+	p.run(chromedp.SendKeys(`//label[starts-with(., "Try a text")]//textarea`, "Mail me: ann@mail.example"), chromedp.Click(`//button[. = "Try it"]`))
+	p.see("main", "mask: edit")
+	if tried := evaluate[string](p, `document.querySelector("details pre").textContent`); strings.Contains(tried, "ann@") || !strings.HasPrefix(tried, "Mail me: ") {
+		t.Errorf("the guard made %q of it", tried)
+	}
+	p.audit("guards of a workspace")
+	p.look(screens[0], "workspace-guards")
+	if got := h.Must("GET", "/chats/films/settings", "").Body; strings.Contains(got, "mask") {
+		t.Errorf("a trial has saved %s", got)
+	}
+	p.run(chromedp.Click(`//button[. = "Test the provider"]`))
+	p.see("main", "The provider answered.")
+	p.run(chromedp.Click(`//button[. = "Review changes"]`))
+	p.see("dialog[open]", "Guards", "mask")
+	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
+	p.see("#told", "The settings are applied.")
+	if got := h.Must("GET", "/chats/films/settings", "").Body; !strings.Contains(got, `"guards":[{"plugin":"mask"`) {
+		t.Errorf("the settings are %s", got)
+	}
 }

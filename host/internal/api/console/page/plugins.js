@@ -34,7 +34,7 @@ export async function plugins(root) {
 	root.append(
 		...heading(
 			"Plugins",
-			"Providers of answers and collectors of figures are WebAssembly plugins. They have no files, sockets or keys: the service sends what they ask for, to the listed addresses alone. Fuel counts the instructions of a call.",
+			"Providers of answers, guards of conversations and collectors of figures are WebAssembly plugins. They have no files, sockets or keys: the service sends what they ask for, to the listed addresses alone. Fuel counts the instructions of a call.",
 		),
 	);
 	const wrong = el("div"),
@@ -60,6 +60,7 @@ export async function plugins(root) {
 			list.replaceChildren(
 				...[
 					["provider", "Providers"],
+					["guard", "Guards"],
 					["collector", "Collectors"],
 				]
 					.filter(([kind]) => of(kind).length > 0)
@@ -208,7 +209,12 @@ function versions(p, all, done) {
 			others.length > 0 && button("Roll back", async () => (await sure(`Roll back ${p.name}?`)) && act("/plugins/rollback", { name: p.name })),
 			button(
 				`Remove ${p.name}`,
-				() => remove(p.name, `${p.name} with all its versions`, p.source ? `Workspaces whose provider is “${p.source}” cannot answer.` : "What it counted is kept."),
+				() =>
+					remove(
+						p.name,
+						`${p.name} with all its versions`,
+						p.source ? `Workspaces whose provider is “${p.source}” cannot answer.` : p.kind === "guard" ? "Workspaces that name it cannot answer." : "What it counted is kept.",
+					),
 				"danger",
 			),
 		),
@@ -232,7 +238,11 @@ function card(p, all, change) {
 		),
 		el(
 			"p",
-			p.source ? `Answers for workspaces whose provider is “${p.source}”. ` : "Counts what happens, and never sees a text. ",
+			p.source
+				? `Answers for workspaces whose provider is “${p.source}”. `
+				: p.kind === "guard"
+					? "Sees the texts of workspaces that name it, and may change or block them. "
+					: "Counts what happens, and never sees a text. ",
 			reach.length > 0 ? `May reach ${addresses(reach)}.` : "Reaches no address.",
 			p.grants?.secrets?.length ? ` The service adds ${p.grants.secrets.join(", ")} to its requests; the plugin does not see it.` : "",
 		),

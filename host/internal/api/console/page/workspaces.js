@@ -16,6 +16,7 @@ import {
 	linked,
 	named,
 	pager,
+	pre,
 	renew,
 	row,
 	select,
@@ -40,6 +41,14 @@ const rules = {
 	maxCompletionTokens: "Of one answer, in tokens.",
 	maxInputBytes: "Of one request with its conversation, in bytes.",
 	maxMessages: "Of one conversation.",
+};
+/** Where a guard sees texts. */
+const stages = {
+	question: "What clients ask",
+	passages: "What the search finds",
+	answer: "What the model answers",
+	reasoning: "What the model thinks",
+	arguments: "Calls of functions",
 };
 const limits = {
 	requestsPerMinute: "To the provider, from all clients together. A search of an answer makes one more.",
@@ -145,8 +154,7 @@ async function one(root, uid) {
 	}
 	async function test() {
 		said.replaceChildren(soft("Asking the provider for one word…"));
-		const { defaultModel } = editor.read();
-		const res = await call("POST", `${chat}/test`, defaultModel ? { model: defaultModel } : {});
+		const res = await call("POST", `${chat}/test`, patched()); // what the page says, saved or not
 		said.replaceChildren(el("p", { class: res.ok ? "good" : "bad" }, res.message));
 	}
 	async function remove() {
@@ -161,7 +169,7 @@ async function one(root, uid) {
 		session.can("chatsSettings.update")
 			? buttons(
 					button(before ? "Review changes" : "Save", () => attempt(said, save), "main"),
-					before && button("Test the provider", () => attempt(said, test)),
+					button("Test the provider", () => attempt(said, test)),
 					before && session.can("chats.delete") && button("Delete workspace", () => attempt(said, remove), "danger"),
 				)
 			: soft("This key may read these settings, not change them."),
@@ -252,6 +260,14 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	});
 	reads.set("indexUids", () => (every.checked ? null : boxes.filter((b) => b.checked).map((b) => b.value)));
 
+	// A guard that is chosen keeps its place, options and stages; a new one comes last, at all its stages.
+	const guards = now.guards ?? [];
+	const guardBoxes = [...new Set([...guards.map((g) => g.plugin), ...plugins.filter((p) => p.kind === "guard").map((p) => p.name)])].map((name) =>
+		el("input", { type: "checkbox", value: name, checked: guards.some((g) => g.plugin === name) }),
+	);
+	const readGuards = () => guardBoxes.filter((b) => b.checked).map((b) => guards.find((g) => g.plugin === b.value) ?? { plugin: b.value });
+	if (guardBoxes.length > 0) reads.set("guards", () => (now.guards || guardBoxes.some((b) => b.checked) ? readGuards() : null));
+
 	const promptReads = new Map();
 	const promptFields = Object.entries(prompts).map(([name, title]) => {
 		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: "the default" });
@@ -297,6 +313,14 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 				el("label", { class: "check" }, every, "All, also those to come"),
 				el("div", { class: "checks" }, ...boxes.map((b) => el("label", { class: "check" }, b, b.value))),
 			),
+			guardBoxes.length > 0 &&
+				el(
+					"details",
+					el("summary", "Guards"),
+					hint("They see texts where these enter and leave, in this order, and may change them or end the answer."),
+					el("div", { class: "checks" }, ...guardBoxes.map((b) => el("label", { class: "check" }, b, b.value))),
+					chat && session.can("chatsSettings.update") && trial(chat, readGuards),
+				),
 			el("details", el("summary", "What the model is told"), el("div", { class: "form" }, ...promptFields)),
 			el(
 				"details",
@@ -317,6 +341,31 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			return JSON.stringify(said) === untouched ? now : said;
 		},
 	};
+}
+
+/** Where guards are given a text. Nothing is kept of it. @param {string} chat @param {() => any[]} guards */
+function trial(chat, guards) {
+	const text = el("textarea", { rows: 3 }),
+		stage = select(stages),
+		result = el("div", { role: "status" });
+	const run = async () => {
+		const r = await call("POST", `${chat}/guards/test`, { stage: stage.value, text: text.value, guards: guards() });
+		const did = r.calls.map((c) => `${c.guard}: ${c.action}`).join(", ") || "no guard has this stage";
+		result.replaceChildren(
+			pre(r.text),
+			hint([did, ...r.notes.map((n) => n.label)].join(" · ")),
+			r.blocked ? el("p", { class: "bad" }, r.blocked.message || "The passage is left out.") : "",
+		);
+	};
+	return el(
+		"div",
+		field("Try a text", text),
+		row(
+			field("As", stage),
+			button("Try it", () => attempt(result, run)),
+		),
+		result,
+	);
 }
 
 /**
