@@ -249,8 +249,7 @@ func (r *recorded) Next() ([]abi.Event, error) {
 // frameWriter writes frames to w as they come.
 type frameWriter struct{ w io.Writer }
 
-func (f frameWriter) WriteFrame(b []byte) error { _, err := f.w.Write(b); return err }
-func (f frameWriter) Flush() error              { return nil }
+func (f frameWriter) WriteFrames(b []byte, _ bool) error { _, err := f.w.Write(b); return err }
 
 // A Trial says how a plugin is tried, see [CheckPlugin], [MeasurePlugin] and [OpenReplayer].
 // The zero value works.

@@ -145,7 +145,12 @@ func (w *way) check(t *testing.T, c response.Case) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	answer, err := w.chat.Start(ctx, cancel, auth.Everyone(), "w", request(t, want), chat.Options{})
+	q, err := chat.ParseRequest(request(t, want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.UID, q.Caller = "w", auth.Everyone()
+	answer, err := w.chat.Start(ctx, cancel, q)
 	if c.Kind == "error" {
 		w.checkError(t, c, want, err)
 		return

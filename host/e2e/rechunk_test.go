@@ -135,7 +135,12 @@ func (p *pieces) answer(t *testing.T, body []byte, next func(left int) int) stri
 	p.body, p.next = body, next
 	const request = `{"model":"m","messages":[{"role":"user","content":"hi"}],"stream_options":{"include_usage":true}}`
 	ctx, cancel := context.WithCancelCause(t.Context())
-	answer, err := p.chat.Start(ctx, cancel, auth.Everyone(), "w", []byte(request), chat.Options{})
+	q, err := chat.ParseRequest([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.UID, q.Caller = "w", auth.Everyone()
+	answer, err := p.chat.Start(ctx, cancel, q)
 	if err != nil {
 		return "failed: " + err.Error()
 	}

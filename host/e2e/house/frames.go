@@ -26,11 +26,8 @@ func (h *House) Ask(workspace, model string) (Reply, map[string]any) {
 // Frames keep what a client would read.
 type Frames struct{ bytes.Buffer }
 
-// WriteFrame keeps a frame.
-func (f *Frames) WriteFrame(b []byte) error { _, err := f.Write(b); return err }
-
-// Flush does nothing: all is kept already.
-func (f *Frames) Flush() error { return nil }
+// WriteFrames keeps frames.
+func (f *Frames) WriteFrames(b []byte, _ bool) error { _, err := f.Write(b); return err }
 
 // Aggregate adds the chunks up as OpenAI's clients do.
 func (f *Frames) Aggregate(t testing.TB) map[string]any {

@@ -9,11 +9,9 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin/guard"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
@@ -46,6 +44,11 @@ type Outcome struct {
 	SearchErr      error         // the first failure of a search that was not the model's doing
 }
 
+// attempted notes what is known of an answer that t is to give.
+func (o *Outcome) attempted(t *attempt) {
+	o.Workspace, o.Source, o.Plugin, o.PluginVersion, o.Lost = t.workspace.UID, t.workspace.Source, t.manifest.Name, t.manifest.Version, t.lost
+}
+
 // An Answer is a chat completion under way. It pulls: nothing is read from the
 // provider that was not written to the client before. Not safe for concurrent
 // use, but for Close.
@@ -56,30 +59,28 @@ type Answer struct {
 	limit  *time.Timer // of the answer's time
 	taken  atomic.Bool // by WriteTo, or by Close before it
 
-	caller *auth.Caller
-	link        // the same in all rounds, whatever is swapped meanwhile
-	held   held // the link's source
+	asked Request // without its messages, tools, fields and carries
+	attempt
+	held held // the attempt's plugin
 
 	pass   limit.Pass // who pays
 	limits limit.State
 	// admitted: the next round is paid for.
 	admitted bool
 	standIn  standIn
-	mayMove  bool  // there was one to begin with
-	most     int64 // tokens that the request lets each round say; 0: it does not say
+	mayMove  bool // there was one to begin with
 
-	talk    conversation
-	forming bool // the round to come is for the format that others could not ask for
-	tools   tools
-	usage   bool // the client is told of it
-	options Options
-	counted []byte    // an object of what providers count beside tokens, of all rounds
-	found   []citable // by the searches so far
-	asked   [2]string // the user's last message and the one before, as long as calls are answered
-	said    []byte    // the text of all rounds, as far as it is needed
-	sent    int       // bytes of what the provider was asked, and of
-	heard   int       // what it answered
-	spoke   bool      // the sink was given a part of the answer: text, a refusal, a call
+	talk      conversation
+	forming   bool // the round to come is for the format that others could not ask for
+	tools     tools
+	usage     bool      // the client is told of it
+	counted   []byte    // an object of what providers count beside tokens, of all rounds
+	found     []citable // by the searches so far
+	questions [2]string // the user's last message and the one before, as long as calls are answered
+	said      []byte    // the text of all rounds, as far as it is needed
+	sent      int       // bytes of what the provider was asked, and of
+	heard     int       // what it answered
+	spoke     bool      // the sink was given a part of the answer: text, a refusal, a call
 
 	sink      Sink   // nil until WriteTo
 	first     []byte // records that Start waited for
@@ -87,13 +88,8 @@ type Answer struct {
 	created   int64  // in seconds
 	clients   int    // calls of the client's functions so far
 	round     round
-	guards    *guarded         // nil: none
-	guardedBy []guard.Use      // the workspace's own of them
-	carry     []string         // for the last messages with calls: of earlier answers, and of the rounds before
-	model     string           // that is asked
-	noKey     *secret.Scrubber // for texts of this answer to begin with
-	texts     [kinds]secret.Stream
-	members   memberScrub // of what is passed on as it was said
+	guards    *guarded    // nil: none
+	guardedBy []guard.Use // the workspace's own of them
 	broken    error       // what ends the answer behind what WriteFirst sent
 	spare     *spareBuffers
 	buffers   *buffers // nil while a waits

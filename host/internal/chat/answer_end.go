@@ -26,7 +26,7 @@ func (a *Answer) finish(clientCalls bool) error {
 	switch {
 	case a.usage && a.outcome.HasUsage:
 		f.Usage, f.Counted = new(a.outcome.Usage), a.counted
-	case a.usage && a.options.Estimate:
+	case a.usage && a.asked.Estimate:
 		f.Usage, f.Estimated = new(a.estimate()), true
 	}
 	a.sink.Finish(f)

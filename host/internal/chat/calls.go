@@ -40,7 +40,7 @@ func (a *Answer) answerCalls(calls []*call) error {
 		return err
 	}
 	a.announce(calls)
-	a.asked[0], a.asked[1] = a.talk.questions()
+	a.questions[0], a.questions[1] = a.talk.questions()
 	results := a.startCalls(calls)
 	for i, c := range calls {
 		var r result
@@ -100,7 +100,7 @@ func (a *Answer) number(r *result) (err error) {
 	if r.found, err = a.guards.passages(r.found); err != nil {
 		return err
 	}
-	a.found = addCitable(a.found, a.options.Base, r.index, r.found.Hits)
+	a.found = addCitable(a.found, a.asked.Base, r.index, r.found.Hits)
 	if !r.failed {
 		r.content, r.sources = hitsContent(r.index, r.found), documents(r.found)
 	}
@@ -178,12 +178,12 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	}
 	_, step := a.deps.step(a.ctx, stepSearch)
 	began := a.deps.Now()
-	q, changed := withSubject(args.q, a.asked[0], a.asked[1])
-	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.caller, args.indexUID, q, args.filter)
+	q, changed := withSubject(args.q, a.questions[0], a.questions[1])
+	found, err := a.deps.Searcher.ChatSearch(a.ctx, a.asked.Caller, args.indexUID, q, args.filter)
 	if changed {
 		found.Query = q
 	}
-	if most := a.options.MostHits; most > 0 && len(found.Hits) > most {
+	if most := a.asked.MostHits; most > 0 && len(found.Hits) > most {
 		found.Hits = found.Hits[:most]
 	}
 	step.Number("hits", len(found.Hits))

@@ -15,7 +15,7 @@ import (
 const maxCarried = 2 << 20
 
 // A Carry is what an answer's last round left for the plugin. The answer that goes
-// on from there wants it back, see [Options.Carries].
+// on from there wants it back, see [Request.Carries].
 type Carry struct {
 	By    string   `json:"by"`    // plugin, version and model: it is nobody else's
 	Calls []string `json:"calls"` // ids of the client's calls that the round made
@@ -58,7 +58,7 @@ func (a *Answer) tellCarry(internal int) {
 // carriedBy returns, in the form that a plugin is given them, those of carries that
 // are by it: an entry for each of the last messages with calls, empty where there is
 // none. Of what is too much, the oldest goes.
-func carriedBy(who string, carries []Carry, messages []json.RawMessage) []string {
+func carriedBy(who string, carries []Carry, messages []Item) []string {
 	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.By != who || len(c.Bytes) == 0 })
 	if len(carries) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func carriedBy(who string, carries []Carry, messages []json.RawMessage) []string
 
 // guardsOf returns the states that the guards left with the newest of messages which
 // has some.
-func guardsOf(carries []Carry, messages []json.RawMessage) map[string][]byte {
+func guardsOf(carries []Carry, messages []Item) map[string][]byte {
 	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.Guards == nil })
 	if len(carries) == 0 {
 		return nil
@@ -98,11 +98,11 @@ func guardsOf(carries []Carry, messages []json.RawMessage) map[string][]byte {
 }
 
 // callsOf returns the ids of the calls that each message makes.
-func callsOf(messages []json.RawMessage) [][]string {
+func callsOf(messages []Item) [][]string {
 	ids := make([][]string, len(messages))
 	for i, v := range messages {
 		var m [1]json.RawMessage
-		if !jsonbody.Pick(v, m[:], "tool_calls") {
+		if !jsonbody.Pick(v.JSON, m[:], "tool_calls") {
 			continue
 		}
 		calls, _ := rawjson.Items(m[0])
@@ -122,7 +122,7 @@ func sameIDs(a, b []string) bool {
 
 // restore gives messages what carries that are by who kept of them, and the client
 // did not send back: members of a message that made calls, and of the calls.
-func restore(who string, carries []Carry, messages []json.RawMessage) {
+func restore(who string, carries []Carry, messages []Item) {
 	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.By != who || c.Message == nil })
 	if len(carries) == 0 {
 		return
@@ -132,7 +132,7 @@ func restore(who string, carries []Carry, messages []json.RawMessage) {
 		if at < 0 {
 			continue
 		}
-		m, _ := jsonbody.ObjectIn(messages[i])
+		m, _ := jsonbody.ObjectIn(messages[i].JSON)
 		kept, _ := jsonbody.ObjectOf(carries[at].Message)
 		calls, _ := rawjson.Items(m["tool_calls"])
 		keptCalls, _ := rawjson.Items(kept["tool_calls"])
@@ -145,7 +145,7 @@ func restore(who string, carries []Carry, messages []json.RawMessage) {
 			}
 		}
 		m["tool_calls"] = rawjson.Array(calls)
-		messages[i] = withMembers(m, kept)
+		messages[i].JSON = withMembers(m, kept)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestCarries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, say(search(0, "c", `{"indexUid":"movies","q":"Alien"}`), "carry:now", "finish:tool_calls"), say("text:x", "finish:stop"))
-			f.options.Carries = tt.carries
+			f.carries = tt.carries
 			f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"},`+called("c1")+`,`+called("c2", "d2")+`,`+called("c3")+`]}`)
 			for round, want := range [][]string{tt.want, append(slices.Clone(tt.want), "now")} {
 				var got []string

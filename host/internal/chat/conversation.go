@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -59,16 +58,26 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	}
 	size := 0
 	for _, m := range r.messages {
-		size += len(m) + 1
+		size += len(m.JSON) + 1
 	}
 	c.messages = make([]byte, 0, size)
 	for _, m := range r.messages {
-		c.add(m)
+		c.add(m.JSON)
 	}
 	for _, t := range r.offered {
 		c.tools = appendItem(c.tools, t)
 	}
 	return c
+}
+
+// moveTo has other rules hold for what is left of c, which fresh was made by. What one
+// provider alone knows is left out of its messages.
+func (c *conversation) moveTo(fresh conversation) {
+	c.fields, c.tools, c.choice, c.format = fresh.fields, fresh.tools, fresh.choice, fresh.format
+	c.messages = plain(c.messages)
+	if c.before == nil || fresh.before == nil {
+		c.before = fresh.before
+	}
 }
 
 // part has the last round alone ask for the format, and reports whether there is one
@@ -130,14 +139,14 @@ func asksFormat(v json.RawMessage) bool {
 	return ok && typ != "text"
 }
 
-// lacksOf is what the model that w asks by the plugin of m cannot do: as the manifest
-// and the workspace say, and as its provider has refused before.
-func (d *Deps) lacksOf(w *workspace.Workspace, m *abi.Manifest, model string) lack {
-	lacks := d.learnt.of(modelAtOf(w, m, model))
-	if m.FormatWithTools == "no" && !workspace.MatchesModel(m.FormatModels, model) {
+// lacksOf is what a model that l asks cannot do: as the manifest and the workspace
+// say, and as its provider has refused before.
+func (d *Deps) lacksOf(l link, model string) lack {
+	lacks := d.learnt.of(l.modelAt(model))
+	if l.manifest.FormatWithTools == "no" && !workspace.MatchesModel(l.manifest.FormatModels, model) {
 		lacks |= lacksFormatWithTools
 	}
-	if w.NoTools {
+	if l.workspace.NoTools {
 		lacks |= lacksTools
 	}
 	return lacks

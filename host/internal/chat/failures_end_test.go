@@ -252,9 +252,13 @@ type leaver struct {
 	writes int
 }
 
-func (l *leaver) WriteFrame([]byte) error { l.writes++; return l.err }
-
-func (l *leaver) Flush() error {
+func (l *leaver) WriteFrames(frames []byte, _ bool) error {
+	if len(frames) > 0 {
+		l.writes++
+		if l.err != nil {
+			return l.err
+		}
+	}
 	if l.after != nil {
 		l.after()
 	}

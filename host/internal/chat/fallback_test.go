@@ -1,7 +1,6 @@
 package chat_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,10 +41,9 @@ func newFallback(t *testing.T, scripts ...chattest.Script) (f *fixture, first, s
 }
 
 // start begins an answer of demo for caller.
-func (f *fixture) start(t *testing.T, caller *auth.Caller, body string, o chat.Options) (*chat.Answer, error) {
+func (f *fixture) start(t *testing.T, caller *auth.Caller, body string) (*chat.Answer, error) {
 	t.Helper()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	return f.Service.Start(ctx, cancel, caller, "demo", []byte(body), o)
+	return f.Start(t.Context(), caller, "demo", []byte(body))
 }
 
 var (
@@ -76,7 +74,7 @@ func TestFallback(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, _, _ := newFallback(t, tt.scripts...)
-			a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+			a, err := f.start(t, auth.Everyone(), hello)
 			if tt.by == "" {
 				if !apierr.Is(err, tt.code) {
 					t.Errorf("Start = %v, want %s", err, tt.code)
@@ -114,7 +112,7 @@ func TestFallback(t *testing.T) {
 // own key, model and rules, and with the prompts of the first.
 func TestFallbackIsItsOwn(t *testing.T) {
 	f, first, _ := newFallback(t, failing, hi)
-	a, err := f.start(t, auth.Everyone(), asked(`"top_p":1,"max_tokens":500,"store":true`), chat.Options{})
+	a, err := f.start(t, auth.Everyone(), asked(`"top_p":1,"max_tokens":500,"store":true`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +157,7 @@ func TestFallbackPassesOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, first, _ := newFallback(t, failing, hi)
 			change(f)
-			a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+			a, err := f.start(t, auth.Everyone(), hello)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +174,7 @@ func TestFallbackPassesOver(t *testing.T) {
 func TestFallbackKeepsSearches(t *testing.T) {
 	search := chattest.Script{Batches: [][]string{{"tool:0:c1:searchInIndex", `args:0:{"indexUid":"books","q":"a"}`, "finish:tool_calls", "carry:secret of the first"}}}
 	f, first, _ := newFallback(t, search, failing, hi)
-	a, err := f.start(t, auth.Everyone(), hello, chat.Options{})
+	a, err := f.start(t, auth.Everyone(), hello)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +211,7 @@ func TestFallbackMidway(t *testing.T) {
 		for _, whole := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, whole %v", tt.name, whole), func(t *testing.T) {
 				f, _, _ := newFallback(t, chattest.Script{Batches: [][]string{tt.lines}, End: cut}, hi)
-				a, err := f.start(t, auth.Everyone(), asked(`"tools":[{"type":"function","function":{"name":"mine"}}]`), chat.Options{})
+				a, err := f.start(t, auth.Everyone(), asked(`"tools":[{"type":"function","function":{"name":"mine"}}]`))
 				if err != nil {
 					t.Fatal(err)
 				}

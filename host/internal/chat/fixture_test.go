@@ -26,7 +26,7 @@ type fixture struct {
 	upstream   *chattest.Upstream
 	searcher   *chattest.Searcher
 	deps       chat.Deps
-	options    chat.Options // of what ask and Start ask
+	carries    []chat.Carry // of what ask and Start ask
 }
 
 const demoKey = "sk-0123456789-secret"
@@ -137,6 +137,11 @@ func (f *fixture) refuse(t *testing.T, body string) *apierr.Error {
 
 // Start is that of the service, with a context that is the answer's alone.
 func (f *fixture) Start(ctx context.Context, caller *auth.Caller, uid string, body []byte) (*chat.Answer, error) {
+	q, err := chat.ParseRequest(body)
+	if err != nil {
+		return nil, err
+	}
+	q.UID, q.Caller, q.Carries = uid, caller, f.carries
 	ctx, cancel := context.WithCancelCause(ctx)
-	return f.Service.Start(ctx, cancel, caller, uid, body, f.options)
+	return f.Service.Start(ctx, cancel, q)
 }

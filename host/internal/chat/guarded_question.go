@@ -15,13 +15,13 @@ var itemKinds = map[string]uint32{"system": abi.ItemSystem, "developer": abi.Ite
 
 // question takes the texts of messages through the guards, and puts what they make
 // of them in their place.
-func (g *guarded) question(messages []json.RawMessage) error {
+func (g *guarded) question(messages []Item) error {
 	if !g.has(abi.StageQuestion) {
 		return nil
 	}
 	var q questionTexts
 	for i, m := range messages {
-		q.read(i, m)
+		q.read(i, m.JSON)
 	}
 	was := make([][]byte, len(q.items))
 	for i := range q.items {
@@ -36,7 +36,7 @@ func (g *guarded) question(messages []json.RawMessage) error {
 		}
 	}
 	for i, write := range q.write {
-		messages[i] = write()
+		messages[i].JSON = write()
 	}
 	return nil
 }

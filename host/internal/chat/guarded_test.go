@@ -189,7 +189,7 @@ func TestGuardCarry(t *testing.T) {
 	if len(kept.all) != 1 || !kept.all[0].Needed() || len(kept.all[0].Guards) != 1 {
 		t.Fatalf("carries = %+v", kept.all)
 	}
-	f.options.Carries = kept.all
+	f.carries = kept.all
 	tr := f.ask(t, `{"model":"m","messages":[{"role":"user","content":"Do it."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"mail","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"done"}],"tools":[{"type":"function","function":{"name":"mail"}}]}`)
 	if got := tr.field("content"); got != "Sent to ann@b.example." {
 		t.Errorf("content = %q", got)

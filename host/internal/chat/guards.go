@@ -19,34 +19,30 @@ var providerFields = []string{"web_search_options"}
 // guardedFields are what a workspace has rules about.
 var guardedFields = slices.Concat([]string{"model", "messages", "tools", "tool_choice", "functions", "function_call", "stream", "stream_options", "n"}, providerFields, lengthFields)
 
-// check holds the request to what w lets its clients send. size is its bytes; said
-// is what the client calls the message at an index.
-func (r *request) check(w *workspace.Workspace, size int, said func(int) string) error {
-	if w.MaxInputBytes > 0 && size > w.MaxInputBytes {
-		return badField("messages", "The request has %d bytes, and workspace %s takes %d: send fewer or shorter messages.", size, w.UID, w.MaxInputBytes)
+// checkRules holds the request to what w lets its clients send.
+func (r *request) checkRules(w *workspace.Workspace) error {
+	if w.MaxInputBytes > 0 && r.size > w.MaxInputBytes {
+		return badField("messages", "The request has %d bytes, and workspace %s takes %d: send fewer or shorter messages.", r.size, w.UID, w.MaxInputBytes)
 	}
 	if w.MaxMessages > 0 && len(r.messages) > w.MaxMessages {
 		return badField("messages", "The request has %d messages, and workspace %s takes %d: send the last ones.", len(r.messages), w.UID, w.MaxMessages)
 	}
 	if w.ClientMessages == workspace.MessagesNoSystem {
-		if err := r.checkRoles(w, said); err != nil {
+		if err := r.checkRoles(w); err != nil {
 			return err
 		}
 	}
-	if err := r.checkTools(w); err != nil {
-		return err
-	}
-	return nil
+	return r.checkTools(w)
 }
 
 // checkRoles refuses messages that tell the model what to be.
-func (r *request) checkRoles(w *workspace.Workspace, said func(int) string) error {
+func (r *request) checkRoles(w *workspace.Workspace) error {
 	for i, m := range r.messages {
 		var at [1]json.RawMessage
-		jsonbody.Pick(m, at[:], "role")
+		jsonbody.Pick(m.JSON, at[:], "role")
 		if role, _ := rawjson.String(at[0]); role != "system" && role != "developer" {
 			continue
-		} else if name := said(i); name == "instructions" {
+		} else if name := r.asked.messageAt(i); name == "instructions" {
 			return badField(name, "`instructions` is not taken: workspace %s says itself what its model is told. Leave it out.", w.UID)
 		} else {
 			return badField(name+".role", "`%s.role` is %q, which is not taken: workspace %s says itself what its model is told. Leave the message out.", name, role, w.UID)
@@ -86,6 +82,9 @@ func (r *request) checkTools(w *workspace.Workspace) error {
 	return nil
 }
 
+// ownFields are of OpenAI's API alone: others answer to them with an error.
+var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "user"}
+
 // enforces reports whether an enforced tool is of type typ.
 func enforces(tools json.RawMessage, typ string) bool {
 	items, _ := jsonbody.ArrayOf(tools)
@@ -100,6 +99,11 @@ func enforces(tools json.RawMessage, typ string) bool {
 // rule wins over the request, field by field, and the request over a parameter. It
 // returns what the client asked for and does not get: for the log.
 func (r *request) settle(w *workspace.Workspace) (lost []string) {
+	if r.asked.Portable && w.Source != "openAi" && w.Source != "azureOpenAi" {
+		for _, name := range ownFields {
+			delete(r.fields, name)
+		}
+	}
 	enforced, _ := jsonbody.ObjectOf(w.Enforced) // nil where there is nothing
 	for _, name := range jsonbody.SortedKeys(enforced) {
 		v := enforced[name]

@@ -8,7 +8,6 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
 // A lack is what a model cannot do, as its provider has said in a refusal.
@@ -96,16 +95,14 @@ func (a *Answer) adapt(cause error) bool {
 	default:
 		return false
 	}
-	a.deps.learnt.learn(a.at(), lacks)
+	a.deps.learnt.learn(a.modelAt(a.model), lacks)
 	a.endRound(cause)
 	a.outcome.Rounds--
 	a.outcome.Retries++
 	return true
 }
 
-// at is the model that a asks, and where.
-func (a *Answer) at() modelAt { return modelAtOf(a.workspace, a.manifest, a.model) }
-
-func modelAtOf(w *workspace.Workspace, m *abi.Manifest, model string) modelAt {
-	return modelAt{m.Name, w.BaseURL, model}
+// modelAt is a model that l asks.
+func (l link) modelAt(model string) modelAt {
+	return modelAt{l.manifest.Name, l.workspace.BaseURL, model}
 }

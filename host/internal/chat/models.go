@@ -25,7 +25,6 @@ type Model struct {
 // A Target is what the name of a [Model] stands for.
 type Target struct {
 	Workspace string
-	Source    string
 	Model     string    // the provider's; empty where its source needs none
 	Citations bool      // the workspace's setting
 	Created   time.Time // the workspace
@@ -97,7 +96,13 @@ func (s *Service) Resolve(ctx context.Context, caller *auth.Caller, id string) (
 }
 
 func target(w *workspace.Workspace, model string) Target {
-	return Target{Workspace: w.UID, Source: w.Source, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}
+	return Target{Workspace: w.UID, Model: model, Citations: !w.NoCitations, Created: w.CreatedAt}
+}
+
+// Aim has q asked of t, which its client calls name.
+func (q *Request) Aim(t *Target, name string) {
+	q.UID, q.Model, q.Unnamed, q.ShownModel = t.Workspace, t.Model, t.Model == "", name
+	q.Cite, q.Estimate = t.Citations, true
 }
 
 // EmbeddingModel returns the workspace, with its secrets, and the model for vectors

@@ -84,7 +84,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 	case abi.RecordToolArguments:
 		return a.toolArguments(r)
 	case abi.RecordFinish:
-		rd.finish = a.noKey.Text(string(r.Payload))
+		rd.finish = a.hidden.secrets.Text(string(r.Payload))
 		if rd.finish == "" {
 			rd.finish = "stop"
 		}
@@ -94,7 +94,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			return err
 		}
 		rd.usage, rd.hasUsage = u, true
-		if checkExtra(members) && !a.members.holds(a.noKey, members) {
+		if checkExtra(members) && !a.hidden.isIn(members) {
 			rd.counted = slices.Clone(members)
 		}
 	case abi.RecordError:
@@ -104,10 +104,10 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if err != nil {
 			return err
 		}
-		if a.options.Model != "" && len(model) > 0 {
-			model = []byte(a.options.Model)
+		if a.asked.ShownModel != "" && len(model) > 0 {
+			model = []byte(a.asked.ShownModel)
 		}
-		a.sink.Responding([]byte(a.noKey.Text(string(model))))
+		a.sink.Responding([]byte(a.hidden.secrets.Text(string(model))))
 	case abi.RecordCarry:
 		if len(rd.carry)+len(r.Payload) > abi.MaxCarry {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
@@ -117,7 +117,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)
 		}
-		if !a.members.holds(a.noKey, r.Payload) {
+		if !a.hidden.isIn(r.Payload) {
 			a.sink.Outer(r.Payload)
 		}
 	case abi.RecordExtra:
@@ -126,7 +126,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 		}
 		if index, members, ok := response.CallMembers(r.Payload); ok {
 			a.callMembers(index, members)
-		} else if !a.members.holds(a.noKey, r.Payload) {
+		} else if !a.hidden.isIn(r.Payload) {
 			rd.said.Add(r)
 			a.sink.Extra(r.Payload)
 		}
@@ -136,7 +136,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 
 // callMembers takes members of the call at index that come behind its start.
 func (a *Answer) callMembers(index int, members []byte) {
-	if index < 0 || index >= len(a.round.calls) || len(members) == 0 || a.members.holds(a.noKey, members) {
+	if index < 0 || index >= len(a.round.calls) || len(members) == 0 || a.hidden.isIn(members) {
 		return
 	}
 	c := &a.round.calls[index]
@@ -148,7 +148,7 @@ func (a *Answer) callMembers(index int, members []byte) {
 
 // cites reports whether the sink is told what the answer rests on.
 func (a *Answer) cites() bool {
-	return a.options.Cite || a.options.CiteReports && a.tools.reports.sources != ""
+	return a.asked.Cite || a.asked.CiteReports && a.tools.reports.sources != ""
 }
 
 // remember keeps a piece of the answer's text, unless guards see it first.
@@ -172,8 +172,8 @@ func (a *Answer) speak() { a.spoke, a.standIn = true, standIn{} }
 // text passes a piece of text on, unless it is empty.
 func (a *Answer) text(kind Kind, text, extra []byte) {
 	a.heard += len(text)
-	text = a.texts[kind].Next(text)
-	if a.members.holds(a.noKey, extra) {
+	text = a.hidden.texts[kind].Next(text)
+	if a.hidden.isIn(extra) {
 		extra = nil
 	}
 	if extra != nil {
@@ -208,8 +208,8 @@ func (a *Answer) say(kind Kind, text, extra []byte) {
 // endTexts says what was held of the texts and arguments of a round that is
 // over.
 func (a *Answer) endTexts() {
-	for i := range a.texts {
-		if rest := a.texts[i].End(); rest != nil {
+	for i := range a.hidden.texts {
+		if rest := a.hidden.texts[i].End(); rest != nil {
 			a.say(Kind(i), rest, nil)
 		}
 	}
@@ -232,13 +232,13 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 		return fmt.Errorf("tool call %d after %d calls: %w", index, len(rd.calls), abi.ErrMalformed)
 	}
 	c := call{
-		id: a.noKey.Text(string(id)), name: a.noKey.Text(string(name)), scrub: a.noKey.Stream(),
+		id: a.hidden.secrets.Text(string(id)), name: a.hidden.secrets.Text(string(name)), scrub: a.hidden.secrets.Stream(),
 		client: a.tools.every || a.tools.names[string(name)],
 	}
 	if c.id == "" {
 		c.id = "call_" + randomID()
 	}
-	if a.members.holds(a.noKey, extra) {
+	if a.hidden.isIn(extra) {
 		extra = nil
 	}
 	c.members = extra

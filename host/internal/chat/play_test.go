@@ -78,7 +78,7 @@ func TestCallExtra(t *testing.T) {
 func TestOuterRecords(t *testing.T) {
 	outer := func(object string) []byte { return abi.AppendRecord(nil, abi.RecordOuter, object) }
 	a, s := newAnswer()
-	a.noKey = secret.NewWholeScrubber(shortestSecret, "sk-of-a-provider-1")
+	a.hidden.secrets = secret.NewWholeScrubber(shortestSecret, "sk-of-a-provider-1")
 	for _, object := range []string{`{"chunk":{"k":"sk-of-a-provider-1"}}`, `{"chunk":{"k":1}}`} {
 		if err := a.play(outer(object)); err != nil {
 			t.Fatal(err)

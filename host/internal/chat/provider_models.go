@@ -46,7 +46,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	}
 	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), provider.Client{Workspace: w.UID})
 	if !ok {
-		return nil, s.unavailable(ctx, w)
+		return nil, s.deps.unavailable(ctx, w)
 	}
 	defer release()
 	m := source.Manifest()

@@ -15,7 +15,7 @@ func Replay(ctx context.Context, source provider.Source, response outbound.Respo
 	m := source.Manifest()
 	deps := Deps{}.withDefaults()
 	a := &Answer{
-		deps: &deps, spare: &spareBuffers{}, link: link{&workspace.Workspace{Source: m.Source}, source, m},
+		deps: &deps, spare: &spareBuffers{}, attempt: attempt{link: link{&workspace.Workspace{Source: m.Source}, source, m}},
 		tools: tools{every: true}, usage: true,
 		created: time.Now().Unix(), named: m.Source,
 	}

@@ -5,11 +5,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
@@ -17,24 +21,116 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
-// A request is a chat completion as the client asked for it, checked. It is made
-// of parts of its body.
-type request struct {
-	fields     jsonbody.Object // all but messages and tools
-	messages   []json.RawMessage
-	offered    []json.RawMessage // tools for the model
-	askedTools bool              // it had tools at all
-	tools      tools             // holds no part of the body
-	model      string            // nor does this
-	usage      bool              // stream_options.include_usage
-	parts      []part            // of its messages that are more than text
+// A Request is what an answer is asked for: the parts of a chat completion, as a parser
+// made them of what a client sent, who asks, and what the answer may have. The zero
+// value of what is not a part of the question is none. [Service.Start] takes it over.
+type Request struct {
+	Messages []Item
+	Tools    []Item
+	// Model is the provider's; empty: the workspace chooses.
+	Model string
+	// Fields are the other members of the chat completion, such as response_format and
+	// max_completion_tokens.
+	Fields jsonbody.Object
+	// Portable leaves members that only OpenAI knows out of requests to others.
+	Portable bool
+
+	// UID is the workspace's that is asked. Workspace, where not nil, is asked in place
+	// of the one that is stored.
+	UID       string
+	Workspace *workspace.Workspace
+	// Caller asks, from the address Client, for limits of each client.
+	Caller *auth.Caller
+	Client netip.Addr
+	// Carries are what earlier answers of the conversation left, in any order. Those
+	// of other plugins, models and calls are passed over.
+	Carries []Carry
+
+	// Indexes narrows what may be searched, as the workspace's indexUids do;
+	// nil: it does not.
+	Indexes []string
+	// MostHits bounds what one search gives the model, below what the index's own
+	// settings allow; 0: nothing else does.
+	MostHits int
+	// Unnamed lets the request name no model.
+	Unnamed bool
+
+	// ShownModel is the model's name in the answer; empty: what the provider says.
+	ShownModel string
+	// Usage counts tokens in the answer also where Fields do not ask for it. Estimate
+	// counts them by bytes where the provider does not.
+	Usage, Estimate bool
+	// Cite names the places that the answer rests on, CiteReports where the client
+	// asks for reports of what was found. Base is the URL of this host, for links to
+	// documents that have none of their own.
+	Cite, CiteReports bool
+	Base              string
+	// Limited, where not nil, is called in Start with what is left of the limits that
+	// hold for the answer, also where one of them refuses it.
+	Limited func(limit.State)
 }
 
-var roles = []string{"system", "user", "assistant", "developer", "tool"}
+// An Item is a message or a tool of a request.
+type Item struct {
+	JSON json.RawMessage // as a chat completion has it
+	// At is what the client calls a message, or the name of a tool's function, for
+	// errors; empty: as a chat completion does, such as messages[0].
+	At string
+}
 
-// parseRequest checks a request's body in the contract's order. parameters of
-// the workspace are not in it yet, see [request.settle].
-func parseRequest(body []byte) (*request, error) {
+// AddMessage adds a message that the client calls at.
+func (q *Request) AddMessage(at string, m jsonbody.Object) {
+	q.Messages = append(q.Messages, Item{m.Append(nil), at})
+}
+
+// AddQuestion adds a message of the user's.
+func (q *Request) AddQuestion(text string) {
+	q.AddMessage("", jsonbody.Object{"role": jsonbody.Quote("user"), "content": jsonbody.Quote(text)})
+}
+
+// messageAt is what the client calls a message.
+func (q *Request) messageAt(i int) string {
+	if at := q.Messages[i].At; at != "" {
+		return at
+	}
+	return fmt.Sprintf("messages[%d]", i)
+}
+
+// Size is how many bytes the request has as a chat completion without white space.
+func (q *Request) Size() int {
+	n := len("{")
+	add := func(name string, bytes int) { n += len(name) + len(`"":,`) + bytes }
+	for name, v := range q.Fields {
+		add(name, len(v))
+	}
+	if q.Model != "" {
+		add("model", len(q.Model)+len(`""`))
+	}
+	add("messages", sizeOf(q.Messages))
+	if len(q.Tools) > 0 {
+		add("tools", sizeOf(q.Tools))
+	}
+	return n
+}
+
+func sizeOf(items []Item) int {
+	n := len("[")
+	for i := range items {
+		n += len(items[i].JSON) + len(",")
+	}
+	return n
+}
+
+// clone returns a copy that rules of a workspace may change.
+func (q *Request) clone() *Request {
+	c := *q
+	c.Messages, c.Fields = slices.Clone(q.Messages), maps.Clone(q.Fields)
+	return &c
+}
+
+// ParseRequest reads the body of a chat completion. Its values are parts of the body.
+// What it leaves unchecked [Service.Start] checks.
+func ParseRequest(body []byte) (*Request, error) {
 	fields, err := jsonbody.Parse(body)
 	if err != nil {
 		return nil, err
@@ -42,21 +138,24 @@ func parseRequest(body []byte) (*request, error) {
 	if err := jsonbody.CheckNames("", body, guardedFields...); err != nil {
 		return nil, err
 	}
-	r := &request{fields: fields}
-	var ok bool
+	q := &Request{Fields: fields}
 	// One that is missing may be the workspace's to name, see [request.choose].
-	if v := fields["model"]; v != nil && !rawjson.IsNull(v) {
-		if r.model, ok = rawjson.String(v); !ok {
+	if v := fields["model"]; !rawjson.IsAbsent(v) {
+		var ok bool
+		if q.Model, ok = rawjson.String(v); !ok {
 			return nil, jsonbody.WrongType(apierr.BadRequest, "model", "a string", v)
 		}
-		if r.model == "" {
+		if q.Model == "" {
 			return nil, badField("model", "`model` is empty: name the provider's model to ask.")
 		}
 	}
-	if err := r.parseMessages(fields["messages"]); err != nil {
+	if rawjson.IsAbsent(fields["messages"]) {
+		return nil, badField("messages", "`messages` is missing: send the conversation, the question last.")
+	}
+	if q.Messages, err = parseItems("messages", "an array of messages", fields["messages"]); err != nil {
 		return nil, err
 	}
-	if err := r.parseTools(); err != nil {
+	if q.Tools, err = parseItems("tools", "an array of tools", fields["tools"]); err != nil {
 		return nil, err
 	}
 	if err := checkStream(fields["stream"]); err != nil {
@@ -65,22 +164,97 @@ func parseRequest(body []byte) (*request, error) {
 	if err := checkN(fields["n"]); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"messages", "tools", "stream"} {
-		delete(fields, name)
+	q.dropParts()
+	return q, nil
+}
+
+// SplitFields makes a request of the members of a chat completion whose messages and
+// tools are arrays, or absent.
+func SplitFields(fields jsonbody.Object) *Request {
+	q := &Request{Fields: fields}
+	q.Messages, _ = parseItems("messages", "", fields["messages"])
+	q.Tools, _ = parseItems("tools", "", fields["tools"])
+	q.dropParts()
+	return q
+}
+
+// dropParts leaves in Fields what has no field of its own.
+func (q *Request) dropParts() {
+	for _, name := range []string{"model", "messages", "tools", "stream"} {
+		delete(q.Fields, name)
 	}
-	return r, nil
+}
+
+// parseItems reads an array, which may be absent.
+func parseItems(name, want string, v json.RawMessage) ([]Item, error) {
+	if rawjson.IsAbsent(v) {
+		return nil, nil
+	}
+	if bytes.TrimSpace(v)[0] != '[' {
+		return nil, jsonbody.WrongType(apierr.BadRequest, name, want, v)
+	}
+	var items []Item
+	rawjson.EachElement(v, func(v []byte) bool {
+		items = append(items, Item{JSON: v})
+		return true
+	})
+	return items, nil
+}
+
+// A request is a [Request] for one workspace: checked, and as its rules leave it.
+type request struct {
+	asked      *Request
+	size       int             // bytes, as it was asked
+	fields     jsonbody.Object // all but messages and tools
+	messages   []Item
+	offered    []json.RawMessage // tools for the model
+	askedTools bool              // it had tools at all
+	tools      tools             // holds no part of what the client sent
+	model      string            // nor does this
+	usage      bool              // stream_options.include_usage
+	parts      []part            // of its messages that are more than text
+}
+
+var roles = []string{"system", "user", "assistant", "developer", "tool"}
+
+// check returns the request, in the contract's order of checks. Parameters of the
+// workspace are not in it yet, see [request.settle].
+func (q *Request) check() (*request, error) {
+	r := &request{asked: q, size: q.Size(), fields: q.Fields, messages: q.Messages, model: q.Model}
+	if r.fields == nil {
+		r.fields = jsonbody.Object{}
+	}
+	for _, name := range jsonbody.SortedKeys(r.fields) {
+		for _, known := range guardedFields {
+			if name != known && strings.EqualFold(name, known) {
+				return nil, jsonbody.UnknownField(name, known)
+			}
+		}
+	}
+	if len(q.Messages) == 0 {
+		return nil, badField("messages", "`messages` is empty: send the conversation, the question last.")
+	}
+	for i := range q.Messages {
+		parts, err := checkMessage(messagePlace{q, i}, q.Messages[i].JSON)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			p.message = i
+			r.parts = append(r.parts, p)
+		}
+	}
+	return r, r.parseTools()
 }
 
 // choose fills in the model of a workspace, and checks that it allows the one
 // that is asked for. unnamed: the request may do without.
 func (r *request) choose(w *workspace.Workspace, unnamed bool) error {
-	if r.model == "" && w.DefaultModel != "" {
-		r.model = w.DefaultModel
+	if r.model = cmp.Or(r.model, w.DefaultModel); r.model != "" {
 		r.fields["model"] = jsonbody.Quote(r.model)
 	}
 	switch {
 	case r.model == "" && unnamed:
-		delete(r.fields, "model")
 		return nil
 	case r.model == "":
 		return badField("model", "`model` is missing: name the provider's model to ask, or set `defaultModel` with PATCH /chats/%s/settings.", w.UID)
@@ -120,30 +294,6 @@ func checkN(v json.RawMessage) error {
 	return nil
 }
 
-func (r *request) parseMessages(v json.RawMessage) error {
-	if v == nil || rawjson.IsNull(v) {
-		return badField("messages", "`messages` is missing: send the conversation, the question last.")
-	}
-	var ok bool
-	if r.messages, ok = rawjson.Items(v); !ok {
-		return jsonbody.WrongType(apierr.BadRequest, "messages", "an array of messages", v)
-	}
-	if len(r.messages) == 0 {
-		return badField("messages", "`messages` is empty: send the conversation, the question last.")
-	}
-	for i, m := range r.messages {
-		parts, err := checkMessage(place(i), m)
-		if err != nil {
-			return err
-		}
-		for _, p := range parts {
-			p.message = i
-			r.parts = append(r.parts, p)
-		}
-	}
-	return nil
-}
-
 // A part of a message's content that is more than text: which message's, which of its
 // parts, its type, and its bytes.
 type part struct {
@@ -158,13 +308,12 @@ const defaultMemoryMiB = 16
 // media are the types of such parts.
 var media = []string{"image_url", "input_audio", "file"}
 
-// checkParts refuses the parts that m's provider is not given. said is what the
-// client calls the message at an index.
-func (r *request) checkParts(m *abi.Manifest, said func(int) string) error {
+// checkParts refuses the parts that m's provider is not given.
+func (r *request) checkParts(m *abi.Manifest) error {
 	left := cmp.Or(m.Limits.MemoryMiB, defaultMemoryMiB) << 20 / 16 // that a call of the plugin takes
 	for _, p := range r.parts {
 		if left -= p.size; left < 0 {
-			at := fmt.Sprintf("%s.content[%d]", said(p.message), p.index)
+			at := fmt.Sprintf("%s.content[%d]", r.asked.messageAt(p.message), p.index)
 			return &apierr.Error{Code: apierr.BadRequest, Param: at, Reason: "content_part_too_large", Message: fmt.Sprintf("`%s` has %d bytes, and all such parts of a request have at most %d for the source %s: send a smaller one, or where it is, if the provider fetches it.", at, p.size, cmp.Or(m.Limits.MemoryMiB, defaultMemoryMiB)<<20/16, m.Source)}
 		}
 		if !slices.Contains(m.Accepts, p.typ) {
@@ -172,23 +321,26 @@ func (r *request) checkParts(m *abi.Manifest, said func(int) string) error {
 			if len(m.Accepts) > 0 {
 				takes = "text, " + strings.Join(m.Accepts, ", ") + " are taken"
 			}
-			at := fmt.Sprintf("%s.content[%d]", said(p.message), p.index)
+			at := fmt.Sprintf("%s.content[%d]", r.asked.messageAt(p.message), p.index)
 			return &apierr.Error{Code: apierr.BadRequest, Param: at, Reason: "unsupported_content_part", Message: fmt.Sprintf("`%s.type` is %q, which the source %s is not given: %s.", at, p.typ, m.Source, takes)}
 		}
 	}
 	return nil
 }
 
-// A place is a message's among the messages. It is put into words where something
-// is wrong.
-type place int
+// A messagePlace is what the client calls a message. It is put into words where
+// something is wrong.
+type messagePlace struct {
+	asked *Request
+	index int
+}
 
-func (at place) String() string { return fmt.Sprintf("messages[%d]", int(at)) }
+func (at messagePlace) String() string { return at.asked.messageAt(at.index) }
 
 // messageFields are what is read of a message.
 var messageFields = []string{"role", "content", "tool_calls", "tool_call_id"}
 
-func checkMessage(at place, v json.RawMessage) ([]part, error) {
+func checkMessage(at messagePlace, v json.RawMessage) ([]part, error) {
 	var m [4]json.RawMessage
 	if !jsonbody.Pick(v, m[:], messageFields...) {
 		return nil, jsonbody.WrongType(apierr.BadRequest, at.String(), "an object", v)

@@ -8,10 +8,19 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
+// readRequest parses and checks a request.
+func readRequest(body []byte) (*request, error) {
+	q, err := ParseRequest(body)
+	if err != nil {
+		return nil, err
+	}
+	return q.check()
+}
+
 // What is kept of a request is not a part of its body.
 func TestRequestLetsBodyGo(t *testing.T) {
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"stop":["a"],"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto"}`)
-	r, err := parseRequest(body)
+	r, err := readRequest(body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +52,7 @@ func BenchmarkRequest(b *testing.B) {
 			b.SetBytes(int64(body.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := parseRequest(body.Bytes())
+				r, err := readRequest(body.Bytes())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -66,7 +66,7 @@ func TestSaidComesBack(t *testing.T) {
 	if len(told) != 1 || !told[0].Needed() {
 		t.Fatalf("told %+v", told)
 	}
-	f.options.Carries = told
+	f.carries = told
 	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"},`+called("c1")+`],`+tools+`}`)
 	const want = `{"content":null,"reasoning_content":"Hm.","role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"},"id":"c1","sign":"s","type":"function"}]}`
 	if got := messagesOf(t, f, 1)[1]; got != want {

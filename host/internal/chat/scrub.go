@@ -25,14 +25,25 @@ func secretsOf(w *workspace.Workspace) (all []string) {
 // one at the end of a text that was cut, too.
 func (l link) scrub(s string) string { return secret.NewScrubber(secretsOf(l.workspace)...).Text(s) }
 
-// hideSecrets has a take the secrets of w out of what it passes on.
-func (a *Answer) hideSecrets(w *workspace.Workspace) {
-	a.noKey = secret.NewWholeScrubber(shortestSecret, secretsOf(w)...)
-	for i := range a.texts {
-		a.texts[i] = a.noKey.Stream()
-	}
-	a.members = memberScrub{}
+// A hidden takes the secrets of a workspace out of what its provider says. The zero
+// value hides nothing.
+type hidden struct {
+	secrets *secret.Scrubber
+	texts   [kinds]secret.Stream
+	members memberScrub
 }
+
+// hideSecrets returns what hides the secrets of w.
+func hideSecrets(w *workspace.Workspace) hidden {
+	h := hidden{secrets: secret.NewWholeScrubber(shortestSecret, secretsOf(w)...)}
+	for i := range h.texts {
+		h.texts[i] = h.secrets.Stream()
+	}
+	return h
+}
+
+// isIn reports whether members, a checked object or nothing, hold a secret.
+func (h *hidden) isIn(members []byte) bool { return h.members.holds(h.secrets, members) }
 
 // bounded scrubs a provider's words and cuts them to what is shown of them.
 func (l link) bounded(s string) string {

@@ -177,7 +177,7 @@ func (s *Service) Patch(ctx context.Context, uid string, body []byte) (_ workspa
 
 // A Trial is what a test of a workspace asks.
 type Trial struct {
-	Workspace *workspace.Workspace // as it would be: for [Options.Workspace]
+	Workspace *workspace.Workspace // as it would be: for [Request.Workspace]
 	Model     string               // empty: that of the workspace
 	Unnamed   bool                 // the provider is asked for no model
 }

@@ -54,6 +54,14 @@ type Sink interface {
 	Sent() int
 }
 
+// A FrameWriter takes the frames of an event stream, for sinks that write one.
+type FrameWriter interface {
+	// WriteFrames sends whole frames, each with its blank line, which are good within
+	// the call only; last: no others follow. It is called after all that came of one
+	// read from the provider, also where that is nothing. An error ends the answer.
+	WriteFrames(frames []byte, last bool) error
+}
+
 // A Kind is what a text of an answer is.
 type Kind int
 
@@ -88,6 +96,12 @@ type Citation struct {
 	Number     int  // of the hit, as in the text's [2]
 	ByWords    bool // the text does not name it, but uses its words
 	From, To   int  // of the text that names it, or of the whole text, in code points
+}
+
+// Searched is an internal search of an answer.
+type Searched struct {
+	Index, Query string
+	Hits         []Hit // none where it failed
 }
 
 // Discard is a [Sink] that takes no notice of anything: for others to embed.

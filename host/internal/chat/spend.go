@@ -7,20 +7,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 )
 
-// admit lets the answer to a request of size bytes begin, unless a limit of the
-// caller's key or the workspace is in its way.
-func (d *Deps) admit(p *limit.Pass, caller *auth.Caller, w *workspace.Workspace, size int, most int64, o *Options) error {
-	key, workspace := caller.Payer(o.Client), w.Payer()
+// admit lets w begin the answer to a request, unless a limit of the caller's key or
+// the workspace is in its way.
+func (d *Deps) admit(p *limit.Pass, r *request, w *workspace.Workspace) error {
+	key, workspace := r.asked.Caller.Payer(r.asked.Client), w.Payer()
 	workspace.Tenant, workspace.Address = key.Tenant, key.Address
-	state, err := d.Limiter.Admit(p, key, workspace, limit.Estimate(size, most))
-	if o.Limited != nil {
-		o.Limited(state)
+	state, err := d.Limiter.Admit(p, key, workspace, limit.Estimate(r.size, r.maxTokens()))
+	if r.asked.Limited != nil {
+		r.asked.Limited(state)
 	}
 	return err
 }

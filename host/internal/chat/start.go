@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
@@ -27,32 +26,30 @@ var errAnswerTimeout = errors.New("the answer took too long")
 // ends the answer, also after Start returned, and cancel ends ctx: the answer
 // calls it once it has ended or taken too long. Call WriteTo or Close on the
 // Answer.
-func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, caller *auth.Caller, uid string, body []byte, o Options) (*Answer, error) {
-	if err := workspace.CheckUID(uid); err != nil {
+func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *Request) (*Answer, error) {
+	if err := workspace.CheckUID(q.UID); err != nil {
 		return nil, err
 	}
-	req, err := parseRequest(body)
+	r, err := q.check()
 	if err != nil {
 		return nil, err
 	}
-	if !caller.Workspace(uid) {
-		return nil, workspace.NotFound(uid)
+	if !q.Caller.Workspace(q.UID) {
+		return nil, workspace.NotFound(q.UID)
 	}
-	w := o.Workspace
+	w := q.Workspace
 	if w == nil {
-		if w, err = s.deps.Workspaces.Workspace(ctx, uid); err != nil {
+		if w, err = s.deps.Workspaces.Workspace(ctx, q.UID); err != nil {
 			return nil, err
 		}
 	}
-	if err := req.choose(w, o.Unnamed); err != nil {
-		return nil, err
+	var spare standIn
+	if len(w.Fallback) > 0 {
+		spare = standIn{q.clone(), w.Fallback}
 	}
-	if err := req.check(w, len(body), o.said); err != nil {
+	first, release, err := s.deps.prepare(ctx, r, w, q.Unnamed)
+	if err != nil {
 		return nil, err
-	}
-	source, release, ok := s.deps.Sources.Acquire(ctx, w.Wish(), clientOf(caller, w.UID))
-	if !ok {
-		return nil, s.unavailable(ctx, w)
 	}
 	var pass limit.Pass
 	var guards *guarded
@@ -64,29 +61,13 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 			guards.letGo()
 		}
 	}()
-	m := source.Manifest()
-	if err := workspace.CheckRequired(w, m); err != nil {
-		return nil, err
-	}
-	if err := workspace.CheckKey(w, m); err != nil {
-		return nil, err
-	}
-	if err := workspace.CheckNeededOptions(w, m, true); err != nil {
-		return nil, err
-	}
-	if err := req.checkParts(m, o.said); err != nil {
-		return nil, err
-	}
-	lost := req.settle(w)
-	most := req.maxTokens()
-	restore(by(m, req.model), o.Carries, req.messages)
-	if guards, err = s.deps.guards(ctx, caller, w); err != nil {
+	if guards, err = s.deps.guards(ctx, q.Caller, w); err != nil {
 		return nil, err
 	}
 	if guards != nil {
-		guards.SetState(guardsOf(o.Carries, req.messages))
+		guards.SetState(guardsOf(q.Carries, r.messages))
 	}
-	blocked := guards.question(req.messages)
+	blocked := guards.question(r.messages)
 	if _, refused := asRefusal(blocked); blocked != nil && !refused {
 		if b, ok := errors.AsType[*guard.Blocked](blocked); ok {
 			return nil, blockedError(b)
@@ -94,47 +75,41 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, cal
 		return nil, blocked
 	}
 	if blocked == nil {
-		if err := s.deps.admit(&pass, caller, w, len(body), most, &o); err != nil {
+		if err := s.deps.admit(&pass, r, w); err != nil {
 			return nil, err
 		}
 	}
 	var indexes []Index
-	if blocked == nil && caller.Allows(auth.Search) {
-		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, caller, narrow(w.IndexUIDs, o.Indexes)); err != nil {
+	if blocked == nil && q.Caller.Allows(auth.Search) {
+		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, q.Caller, narrow(w.IndexUIDs, q.Indexes)); err != nil {
 			return nil, err
 		}
 	}
-
+	asked := *q
+	asked.Messages, asked.Tools, asked.Fields, asked.Carries = nil, nil, nil, nil // the conversation has what it needs of them
 	a := &Answer{
 		ctx:    ctx,
 		cancel: cancel,
 		limit:  time.AfterFunc(s.deps.Limits.Answer, func() { cancel(errAnswerTimeout) }),
 		deps:   &s.deps,
 		spare:  &s.spare,
-		caller: caller,
-		link:   link{w, source, m},
+		asked:  asked,
 		held:   held{release: release},
-		talk:   newConversation(req, &w.Prompts, indexes, s.deps.lacksOf(w, m, req.model)),
-		tools:  req.tools,
-		carry:  carriedBy(by(m, req.model), o.Carries, req.messages),
+		talk:   newConversation(r, &w.Prompts, indexes, s.deps.lacksOf(first.link, r.model)),
+		tools:  r.tools,
 		guards: guards, guardedBy: w.Guards,
-		model:    req.model,
-		usage:    req.usage || o.Usage,
-		options:  o,
+		attempt:  first,
+		usage:    r.usage || q.Usage,
 		pass:     pass,
 		admitted: true,
-		standIn:  newStandIn(w, body),
+		standIn:  spare,
 		mayMove:  len(w.Fallback) > 0,
-		most:     most,
 		created:  time.Now().Unix(),
-		named:    cmp.Or(o.Model, req.model, w.Source),
-		outcome:  Outcome{Workspace: uid, Messages: len(req.messages), Lost: lost, Source: w.Source, Plugin: m.Name, PluginVersion: m.Version},
+		named:    cmp.Or(q.ShownModel, r.model, w.Source),
+		outcome:  Outcome{Messages: len(r.messages)},
 	}
+	a.outcome.attempted(&first)
 	handed = true
-	if !a.mayMove {
-		a.options.Carries = nil // nobody else will want them
-	}
-	a.hideSecrets(w)
 	if err = blocked; err == nil {
 		err = a.wait()
 	}
@@ -190,34 +165,6 @@ func (a *Answer) wait() error {
 	}
 	a.first = records
 	return nil
-}
-
-// unavailable is the error for a workspace whose plugin is not loaded, or ctx's where that
-// ended before it was.
-func (s *Service) unavailable(ctx context.Context, w *workspace.Workspace) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	wish := w.Wish()
-	wish.Version = ""
-	if p, ok := s.deps.Sources.Source(wish); ok {
-		return apierr.Newf(chaterr.ChatProviderUnavailable,
-			"Workspace %s asks for `pluginVersion` %q, but the loaded version of plugin %s is %s: install one that meets it, or set it to null with PATCH /chats/%s/settings.",
-			w.UID, w.PluginVersion, p.Manifest().Name, p.Manifest().Version, w.UID)
-	}
-	if names := s.deps.Sources.Plugins(w.Source); len(names) > 0 {
-		if w.Plugin != "" {
-			return apierr.Newf(chaterr.ChatProviderUnavailable,
-				"Workspace %s asks for `plugin` %q, which is not loaded; for the source %s there is %s: install it, or set another or null with PATCH /chats/%s/settings.",
-				w.UID, w.Plugin, w.Source, strings.Join(names, ", "), w.UID)
-		}
-		return apierr.Newf(chaterr.ChatProviderUnavailable,
-			"The deployment binds the source %s to no plugin that is loaded, though there is %s: choose one for all workspaces by `parley plugin source %s NAME`, or for workspace %s by its setting `plugin`.",
-			w.Source, strings.Join(names, ", "), w.Source, w.UID)
-	}
-	return apierr.Newf(chaterr.ChatProviderUnavailable,
-		"No plugin for the source %s of workspace %s is loaded: GET /plugins says whether one was refused and why; install one by `parley plugin install`, or choose another source with PATCH /chats/%s/settings.",
-		w.Source, w.UID, w.UID)
 }
 
 // randomID returns 24 characters that no other answer or call has.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,22 +50,15 @@ type tools struct {
 
 // parseTools reads tools, functions and tool_choice.
 func (r *request) parseTools() error {
-	fields := r.fields
 	r.tools.names = make(map[string]bool)
-	if v := fields["tools"]; v != nil && !rawjson.IsNull(v) {
-		items, ok := jsonbody.ArrayOf(v)
-		if !ok {
-			return jsonbody.WrongType(apierr.BadRequest, "tools", "an array of tools", v)
-		}
-		r.askedTools = len(items) > 0
-		for i, item := range items {
-			if err := r.addTool(fmt.Sprintf("tools[%d]", i), item); err != nil {
-				return err
-			}
+	r.askedTools = len(r.asked.Tools) > 0
+	for i := range r.asked.Tools {
+		if err := r.addTool(i, &r.asked.Tools[i]); err != nil {
+			return err
 		}
 	}
 	// The form before tools: still passed on, and called like them.
-	functions, _ := jsonbody.ArrayOf(fields["functions"])
+	functions, _ := jsonbody.ArrayOf(r.fields["functions"])
 	for i, item := range functions {
 		f, _ := jsonbody.ObjectOf(item)
 		name, _ := rawjson.String(f["name"])
@@ -73,10 +67,12 @@ func (r *request) parseTools() error {
 		}
 		r.tools.names[name] = true
 	}
-	return checkChoice(fields["tool_choice"])
+	return checkChoice(r.fields["tool_choice"])
 }
 
-func (r *request) addTool(path string, v json.RawMessage) error {
+// addTool adds the tool at index i of the request.
+func (r *request) addTool(i int, item *Item) error {
+	path, v := fmt.Sprintf("tools[%d]", i), item.JSON
 	tool, ok := jsonbody.ObjectOf(v)
 	if !ok {
 		return jsonbody.WrongType(apierr.BadRequest, path, "an object", v)
@@ -91,7 +87,7 @@ func (r *request) addTool(path string, v json.RawMessage) error {
 	if typ == "function" && (!isObject || !named || name == "") {
 		return jsonbody.WrongType(apierr.BadRequest, path+".function.name", "the function's name", definition["name"])
 	}
-	if err := checkReserved(path+"."+typ+".name", name); err != nil {
+	if err := checkReserved(cmp.Or(item.At, path+"."+typ+".name"), name); err != nil {
 		return err
 	}
 	if i := reportOf(name); i >= 0 && typ == "function" {

@@ -9,13 +9,11 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// A transcript is an openai.FrameWriter that reads what it is given as a client
+// A transcript is a chat.FrameWriter that reads what it is given as a client
 // does.
 type transcript struct {
 	t       *testing.T
 	raw     bytes.Buffer
-	writes  int
-	flushed int // how many writes there were by then
 	done    bool
 	chunks  []chunk
 	failure *frameError
@@ -45,11 +43,10 @@ type frameError struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-func (tr *transcript) WriteFrame(b []byte) error {
-	if tr.flushed != tr.writes {
-		tr.t.Errorf("write %d comes before the last one was sent on", tr.writes+1)
+func (tr *transcript) WriteFrames(b []byte, last bool) error {
+	if len(b) == 0 {
+		return nil
 	}
-	tr.writes++
 	tr.raw.Write(b)
 	if !bytes.HasSuffix(b, []byte("\n\n")) {
 		tr.t.Errorf("a write ends within a frame: %q", b)
@@ -82,11 +79,9 @@ func (tr *transcript) WriteFrame(b []byte) error {
 			tr.chunks = append(tr.chunks, c)
 		}
 	}
-	return nil
-}
-
-func (tr *transcript) Flush() error {
-	tr.flushed = tr.writes
+	if tr.done != last {
+		tr.t.Errorf("[DONE] written: %v, said that frames are the last ones: %v", tr.done, last)
+	}
 	return nil
 }
 

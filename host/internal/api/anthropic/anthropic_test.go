@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/api/anthropic"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
 // TestBody: what a client says in Anthropic's form is said in the chat's.
@@ -78,16 +79,13 @@ func TestBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := r.Body("m", "vLlm")
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := chattest.Completion(r.Chat)
 			for _, want := range tt.want {
-				if !strings.Contains(string(b), want) {
+				if !strings.Contains(b, want) {
 					t.Errorf("body %s\nwant in it %s", b, want)
 				}
 			}
-			if !json.Valid(b) || tt.not != "" && strings.Contains(string(b), tt.not) {
+			if !json.Valid([]byte(b)) || tt.not != "" && strings.Contains(b, tt.not) {
 				t.Errorf("body %s\nwant JSON without %q", b, tt.not)
 			}
 		})
@@ -114,14 +112,16 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want an error that names %s", request, err, names)
 		}
 	}
-	r, err := anthropic.Parse([]byte(head + `,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"tool","name":"web_search"}}`))
-	if err == nil {
-		_, err = r.Body("m", "vLlm")
-	}
+	_, err := anthropic.Parse([]byte(head + `,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"tool","name":"web_search"}}`))
 	if err == nil || !strings.Contains(err.Error(), "`tool_choice.name`") {
 		t.Errorf("a tool that is forced and cannot be offered: %v, want an error that names it", err)
 	}
 }
+
+// written is what was written of an event stream.
+type written []byte
+
+func (w *written) WriteFrames(frames []byte, _ bool) error { *w = append(*w, frames...); return nil }
 
 // A message is what an accumulator of Anthropic's SDKs makes of the events.
 type message struct {
@@ -195,7 +195,7 @@ func TestMessages(t *testing.T) {
 	for range 500 {
 		var events []byte
 		streamed, whole := anthropic.NewMessages("demo"), anthropic.NewMessages("demo")
-		streamed.Emit = func(frames []byte, _ bool) error { events = append(events, frames...); return nil }
+		streamed.Events = (*written)(&events)
 		both := func(f func(chat.Sink)) {
 			f(streamed)
 			f(whole)

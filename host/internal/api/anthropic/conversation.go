@@ -10,11 +10,6 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// add adds a message of the chat that is made of what is at path.
-func (r *Request) add(path string, message jsonbody.Object) {
-	r.messages, r.from = append(r.messages, message.Append(nil)), append(r.from, path)
-}
-
 // addSystem adds the system prompt at path, a string or blocks of text.
 func (r *Request) addSystem(path string, v json.RawMessage) error {
 	if rawjson.IsAbsent(v) {
@@ -38,7 +33,7 @@ func (r *Request) addSystem(path string, v json.RawMessage) error {
 		prompt = strings.Join(texts, "\n\n")
 	}
 	if prompt != "" {
-		r.add(path, jsonbody.Object{"role": jsonbody.Quote("system"), "content": jsonbody.Quote(prompt)})
+		r.Chat.AddMessage(path, jsonbody.Object{"role": jsonbody.Quote("system"), "content": jsonbody.Quote(prompt)})
 	}
 	return nil
 }
@@ -133,14 +128,14 @@ func (r *Request) addUser(path string, blocks []jsonbody.Object) error {
 			return err
 		}
 		parts = append(parts, others...)
-		r.add(at, jsonbody.Object{"role": jsonbody.Quote("tool"), "tool_call_id": jsonbody.Quote(id), "content": jsonbody.Quote(result)})
+		r.Chat.AddMessage(at, jsonbody.Object{"role": jsonbody.Quote("tool"), "tool_call_id": jsonbody.Quote(id), "content": jsonbody.Quote(result)})
 	}
 	switch {
 	case len(parts) == 1 && isText(parts[0]):
 		o, _ := jsonbody.ObjectIn(parts[0])
-		r.add(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": o["text"]})
+		r.Chat.AddMessage(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": o["text"]})
 	case len(parts) > 0:
-		r.add(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": rawjson.Array(parts)})
+		r.Chat.AddMessage(path, jsonbody.Object{"role": jsonbody.Quote("user"), "content": rawjson.Array(parts)})
 	case len(blocks) == 0:
 		return refuse(path+".content", "`%s.content` is empty.", path)
 	}
@@ -260,6 +255,6 @@ func (r *Request) addAssistant(path string, blocks []jsonbody.Object) error {
 			m["content"] = json.RawMessage("null")
 		}
 	}
-	r.add(path, m)
+	r.Chat.AddMessage(path, m)
 	return nil
 }

@@ -25,9 +25,8 @@ var errTooLong = errors.New("the message is too long to be kept")
 // use.
 type Messages struct {
 	chat.Discard
-	// Emit sends events, whole frames, and all that waits; ended says that they are
-	// the last ones. nil: nobody wants them.
-	Emit func(frames []byte, ended bool) error
+	// Events takes the events as they come; nil: Body is the answer.
+	Events chat.FrameWriter
 	// Sealed returns what a client sends back of a round; empty: nothing.
 	Sealed func(*chat.Carry) string
 	// Status is the status of an answer with a failure.
@@ -67,7 +66,7 @@ func NewMessages(model string) *Messages {
 
 // event appends an event, whose data comes without its closing brace.
 func (w *Messages) event(typ string, data []byte) {
-	if w.Emit == nil {
+	if w.Events == nil {
 		return
 	}
 	w.out = append(append(append(w.out, "event: "...), typ...), "\ndata: {\"type\":\""...)
@@ -265,23 +264,23 @@ func (w *Messages) cite(b *block, c chat.Citation) {
 
 // Fail implements [chat.Sink].
 func (w *Messages) Fail(e *apierr.Error) {
-	if w.ended || w.Emit == nil {
+	if w.ended || w.Events == nil {
 		return
 	}
 	w.ended = true
 	w.out = append(append(append(w.out, "event: error\ndata: "...), ErrorBody(w.Status(e), e.Message, "")...), "\n\n"...)
 }
 
-// Flush implements [chat.Sink]. The error is Emit's, or says that the message is too
+// Flush implements [chat.Sink]. The error is that of Events, or says that the message is too
 // long.
 func (w *Messages) Flush() error {
 	if w.size > maxWhole {
 		return fmt.Errorf("%w: more than %d bytes", errTooLong, maxWhole)
 	}
-	if w.Emit == nil {
+	if w.Events == nil {
 		return nil
 	}
-	err := w.Emit(w.out, w.ended)
+	err := w.Events.WriteFrames(w.out, w.ended)
 	w.out = w.out[:0]
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
@@ -24,11 +25,10 @@ type Request struct {
 	// States are what the client sends back of earlier answers, see [Messages.Sealed].
 	States []string
 
-	fields   jsonbody.Object
-	messages []json.RawMessage // of the chat
-	from     []string          // where in the request each of them is
-	tools    []json.RawMessage
-	tokens   int
+	Chat   *chat.Request // without the provider's model
+	Tokens int           // that the answer may have at most; 0: they are counted
+
+	fields jsonbody.Object
 }
 
 // Parse reads the body of a request for a message. What it leaves unchecked package
@@ -45,7 +45,7 @@ func Parse(body []byte) (*Request, error) {
 	case err != nil || tokens < 1:
 		return nil, refuse("max_tokens", "`max_tokens` must be an integer from 1 on.")
 	}
-	r.tokens = tokens
+	r.Tokens, r.Chat.Fields["max_completion_tokens"] = tokens, r.fields["max_tokens"]
 	return r, nil
 }
 
@@ -58,7 +58,7 @@ func parse(body []byte) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{fields: fields}
+	r := &Request{fields: fields, Chat: &chat.Request{Fields: jsonbody.Object{}, Portable: true, Usage: true}}
 	var ok bool
 	if r.Model, ok = rawjson.String(fields["model"]); !ok || r.Model == "" {
 		if !rawjson.IsAbsent(fields["model"]) && !ok {
@@ -79,46 +79,23 @@ func parse(body []byte) (*Request, error) {
 	if err := r.addMessages(fields["messages"]); err != nil {
 		return nil, err
 	}
-	return r, r.addTools(fields["tools"])
-}
-
-// Tokens is how many tokens the answer may have at most.
-func (r *Request) Tokens() int { return r.tokens }
-
-// Said is what the client calls the chat's message at an index.
-func (r *Request) Said(i int) string { return r.from[i] }
-
-// Body returns the request for the provider's model, which may be empty, of a
-// source, as package chat takes it.
-func (r *Request) Body(model, source string) ([]byte, error) {
-	body := jsonbody.Object{"messages": rawjson.Array(r.messages), "max_completion_tokens": r.fields["max_tokens"]}
-	if r.tokens == 0 { // it is counted
-		delete(body, "max_completion_tokens")
-	}
-	if model != "" {
-		body["model"] = jsonbody.Quote(model)
-	}
-	for to, from := range map[string]string{"temperature": "temperature", "top_p": "top_p", "stop": "stop_sequences"} {
-		if v := r.fields[from]; !rawjson.IsAbsent(v) && !isEmptyArray(v) {
-			body[to] = v
-		}
-	}
-	if len(r.tools) > 0 {
-		body["tools"] = rawjson.Array(r.tools)
-	}
-	if err := r.choose(body); err != nil {
+	if err := r.addTools(fields["tools"]); err != nil {
 		return nil, err
 	}
-	if v := format(r.fields); v != nil {
-		body["response_format"] = v
-	}
-	if source == "openAi" || source == "azureOpenAi" {
-		metadata, _ := jsonbody.ObjectOf(r.fields["metadata"])
-		if v := metadata["user_id"]; !rawjson.IsAbsent(v) {
-			body["user"] = v
+	asked := r.Chat.Fields
+	for to, from := range map[string]string{"temperature": "temperature", "top_p": "top_p", "stop": "stop_sequences"} {
+		if v := fields[from]; !rawjson.IsAbsent(v) && !isEmptyArray(v) {
+			asked[to] = v
 		}
 	}
-	return body.Append(nil), nil
+	if v := format(fields); v != nil {
+		asked["response_format"] = v
+	}
+	metadata, _ := jsonbody.ObjectOf(fields["metadata"])
+	if v := metadata["user_id"]; !rawjson.IsAbsent(v) {
+		asked["user"] = v
+	}
+	return r, r.choose(asked)
 }
 
 // choose translates tool_choice.
@@ -138,14 +115,14 @@ func (r *Request) choose(body jsonbody.Object) error {
 		body["tool_choice"] = jsonbody.Quote("required")
 	case "tool":
 		name := text(choice, "name")
-		if !slices.ContainsFunc(r.tools, func(t json.RawMessage) bool { return toolName(t) == name }) {
+		if !slices.ContainsFunc(r.Chat.Tools, func(t chat.Item) bool { return toolName(t.JSON) == name }) {
 			return refuse("tool_choice.name", "`tool_choice.name` is %q, which is no tool of the request that this host can offer: name one of `tools` that has an `input_schema`.", jsonbody.Cut(name, 64))
 		}
 		body["tool_choice"] = jsonbody.Object{"type": jsonbody.Quote("function"), "function": jsonbody.Object{"name": jsonbody.Quote(name)}.Append(nil)}.Append(nil)
 	default:
 		return refuse("tool_choice.type", "`tool_choice.type` is %q: it must be auto, any, tool or none.", jsonbody.Cut(typ, 64))
 	}
-	if len(r.tools) == 0 {
+	if len(r.Chat.Tools) == 0 {
 		delete(body, "tool_choice")
 	} else if string(choice["disable_parallel_tool_use"]) == "true" {
 		body["parallel_tool_calls"] = json.RawMessage("false")
@@ -197,7 +174,8 @@ func (r *Request) addTools(v json.RawMessage) error {
 				f[to] = v
 			}
 		}
-		r.tools = append(r.tools, jsonbody.Object{"type": jsonbody.Quote("function"), "function": f.Append(nil)}.Append(nil))
+		f = jsonbody.Object{"type": jsonbody.Quote("function"), "function": f.Append(nil)}
+		r.Chat.Tools = append(r.Chat.Tools, chat.Item{JSON: f.Append(nil), At: fmt.Sprintf("tools[%d].name", i)})
 	}
 	return nil
 }

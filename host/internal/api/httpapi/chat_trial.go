@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -173,13 +174,13 @@ func (s *Server) tryOnce(r *call, b *chat.Trial, limit string) (string, error) {
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
 	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
 	defer stop()
-	body := map[string]any{limit: trialTokens, "messages": []map[string]string{{"role": "user", "content": trialQuestion}}}
-	if b.Model != "" {
-		body["model"] = b.Model
+	q := &chat.Request{
+		UID: b.Workspace.UID, Workspace: b.Workspace, Model: b.Model, Unnamed: b.Unnamed, Indexes: []string{}, Caller: r.Caller, Client: s.clientAddress(r.Ctx),
+		Fields: map[string]json.RawMessage{limit: request.Encode(trialTokens)},
 	}
-	o := chat.Options{Workspace: b.Workspace, Unnamed: b.Unnamed, Indexes: []string{}, Client: s.clientAddress(r.Ctx)}
+	q.AddQuestion(trialQuestion)
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(limited, cancel, st, r.Caller, &question{workspace: b.Workspace.UID, body: request.Encode(body), options: o})
+	answer, err := s.begin(limited, cancel, st, &question{chat: q})
 	if err != nil {
 		return "", err
 	}

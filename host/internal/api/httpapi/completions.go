@@ -10,8 +10,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
 
-	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/api/uistream"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -19,55 +19,114 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// complete answers POST /chats/:uid/chat/completions.
-func (s *Server) complete(r *call) error {
-	uid, err := s.workspace(r)
-	if err != nil {
-		return err
-	}
-	w, err := s.Chat.Workspace(s.ctx, uid)
-	if err != nil {
-		return err
-	}
-	body, err := s.readQuestion(r, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
-	if err != nil {
-		return err
-	}
-	return s.streamAnswer(r, &question{workspace: uid, body: body, options: chat.Options{Base: s.publicURL(r), CiteReports: true}, sink: func(st *stream) chat.Sink { return openai.NewChunks(st, false) }})
+// A question is what a client asks, read of a request, and how its answer is written:
+// all that one surface has otherwise than another.
+type question struct {
+	chat *chat.Request
+	// model is what the client names: a workspace, or WORKSPACE/MODEL; empty: chat says
+	// which workspace is asked.
+	model  string
+	stream bool
+	tokens int // that the answer may have; 0: the request does not say
+	// sink returns what writes the answer to a stream, or for nil a [wholeSink].
+	sink func(chat.FrameWriter) chat.Sink
+	// limits is what is left of them, once that is known; nil until then.
+	limits atomic.Pointer[limit.State]
 }
 
-// completeUI answers POST /chats/:uid/ui: what an interface of the AI SDK asks, with its
-// UI message stream.
-func (s *Server) completeUI(r *call) error {
+// A wholeSink is the whole answer once it was written.
+type wholeSink interface {
+	chat.Sink
+	Body() []byte
+}
+
+// A parser reads the body of a request for an answer.
+type parser func(s *Server, r *call, body []byte) (*question, error)
+
+// fewTokens are too few for a search and an answer: who allows no more looks
+// whether anybody is there.
+const fewTokens = 16
+
+// answer returns the handler of a route whose requests parse reads.
+func (s *Server) answer(parse parser) request.Handler {
+	return func(r *call) error {
+		payer, err := s.payer(r)
+		if err != nil {
+			return err
+		}
+		body, err := s.readQuestion(r, payer)
+		if err != nil {
+			return err
+		}
+		q, err := parse(s, r, body)
+		if err != nil {
+			return err
+		}
+		if q.model != "" {
+			if err := s.resolve(r, q); err != nil {
+				return err
+			}
+		}
+		q.chat.Caller, q.chat.Client, q.chat.Base = r.Caller, s.clientAddress(r.Ctx), s.publicURL(r)
+		if q.tokens > 0 && q.tokens <= fewTokens {
+			q.chat.Indexes = []string{}
+		}
+		if q.stream {
+			return s.streamAnswer(r, q)
+		}
+		q.chat.Usage = true
+		whole := q.sink(nil).(wholeSink) // every sink of a question that need not stream
+		if err := s.wholeAnswer(r, q, whole); err != nil {
+			return err
+		}
+		return sendJSON(r.Ctx, fiber.StatusOK, whole.Body())
+	}
+}
+
+// payer returns the limits of the workspace that the path names; those of none where
+// it names none.
+func (s *Server) payer(r *call) (limit.Party, error) {
+	if r.Params("uid") == "" {
+		return limit.Party{}, nil
+	}
 	uid, err := s.workspace(r)
 	if err != nil {
-		return err
+		return limit.Party{}, err
 	}
 	w, err := s.Chat.Workspace(s.ctx, uid)
+	return limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits}, err
+}
+
+// resolve has q asked of the workspace and the model that its client names.
+func (s *Server) resolve(r *call, q *question) error {
+	target, err := s.Chat.Resolve(s.ctx, r.Caller, q.model)
+	if err == nil {
+		q.chat.Aim(&target, q.model)
+	}
+	return err
+}
+
+// parseChat reads the body of POST /chats/:uid/chat/completions.
+func parseChat(_ *Server, r *call, body []byte) (*question, error) {
+	asked, err := chat.ParseRequest(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := s.readQuestion(r, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
+	asked.UID, asked.CiteReports = r.Param("uid"), true
+	return &question{chat: asked, stream: true, sink: func(w chat.FrameWriter) chat.Sink { return openai.NewChunks(w, false) }}, nil
+}
+
+// parseUI reads the body of POST /chats/:uid/ui: what an interface of the AI SDK asks.
+func parseUI(_ *Server, r *call, body []byte) (*question, error) {
+	asked, err := uistream.Parse(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	request, err := uistream.Parse(body)
-	if err != nil {
-		return err
-	}
-	name := uid
-	if request.Model != "" {
-		name += "/" + request.Model
-	}
-	target, err := s.Chat.Resolve(s.ctx, r.Caller, name)
-	if err != nil {
-		return err
-	}
-	q := s.questionV1(r, name, &target)
-	q.body, q.options.Said = request.Body(target.Model), request.Said
-	q.sink = func(st *stream) chat.Sink { return &uistream.Writer{Emit: st.writeEvents} }
 	r.Set("X-Vercel-AI-UI-Message-Stream", "v1")
-	return s.streamAnswer(r, q)
+	return &question{
+		chat: asked.Chat, model: strings.TrimSuffix(r.Param("uid")+"/"+asked.Model, "/"), stream: true,
+		sink: func(w chat.FrameWriter) chat.Sink { return &uistream.Writer{Events: w} },
+	}, nil
 }
 
 // readQuestion reads the body of a request for an answer, where the limits of the
@@ -83,17 +142,6 @@ func (s *Server) readQuestion(r *call, workspace limit.Party) ([]byte, error) {
 	return r.ReadBody()
 }
 
-// A question is what a chat is asked, and how its answer is written.
-type question struct {
-	workspace string
-	body      []byte
-	options   chat.Options
-	// sink returns what writes the answer to its stream.
-	sink func(*stream) chat.Sink
-	// limits is what is left of them, once that is known; nil until then.
-	limits atomic.Pointer[limit.State]
-}
-
 // tellLimits has the answer to r say what is left of limits.
 func (q *question) tellLimits(r *call) {
 	if left := q.limits.Load(); left != nil {
@@ -103,14 +151,14 @@ func (q *question) tellLimits(r *call) {
 
 // begin starts the answer to q. st is looked after from then on, until it is
 // removed from s.streams. An error has removed it.
-func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, caller *auth.Caller, q *question) (*chat.Answer, error) {
+func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, q *question) (*chat.Answer, error) {
 	if s.down.Load() { // a connection of before may still ask
 		cancel(nil)
 		return nil, shuttingDown()
 	}
 	s.streams.add(st)
-	q.options.Limited = func(left limit.State) { q.limits.Store(&left) }
-	answer, err := s.Chat.Start(ctx, cancel, caller, q.workspace, q.body, q.options)
+	q.chat.Limited = func(left limit.State) { q.limits.Store(&left) }
+	answer, err := s.Chat.Start(ctx, cancel, q.chat)
 	if err == nil {
 		return answer, nil
 	}
@@ -131,7 +179,7 @@ type started struct {
 // start is begin beside the handler, which may have something else to do before
 // the provider says its first word.
 func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) <-chan started {
-	coming, caller, a := make(chan started, 1), r.Caller, accessTo(r)
+	coming, a := make(chan started, 1), accessTo(r)
 	go func() {
 		growStack(false)
 		var got started
@@ -143,7 +191,7 @@ func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *
 			}
 			coming <- got
 		}()
-		got.answer, got.err = s.begin(ctx, cancel, st, caller, q)
+		got.answer, got.err = s.begin(ctx, cancel, st, q)
 	}()
 	return coming
 }
@@ -156,7 +204,6 @@ func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *
 func (s *Server) streamAnswer(r *call, q *question) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	c := r.Context().Conn().(*conn) // all are the listener's
-	q.options.Client = s.clientAddress(r.Ctx)
 	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
 	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
 	defer opening.Stop()
@@ -203,7 +250,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 				a.first = a.took()
 			}
 			if got.err != nil {
-				return s.failLate(ctx, st, w, apierr.From(got.err), a, q.workspace)
+				return s.failLate(ctx, st, w, apierr.From(got.err), a, q.chat.UID)
 			}
 			defer got.answer.Close()
 			return s.stream(ctx, st, w, got.answer, a)
@@ -271,8 +318,7 @@ func (s *Server) answered(a *access, o chat.Outcome) {
 func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	q.options.Client = s.clientAddress(r.Ctx)
-	answer, err := s.begin(ctx, cancel, st, r.Caller, q)
+	answer, err := s.begin(ctx, cancel, st, q)
 	q.tellLimits(r)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, 
 			defer s.streams.remove(st)
 			defer cancel(nil)
 			send := func(part []byte) {
-				if st.WriteFrame(part) != nil || st.Flush() != nil {
+				if st.WriteFrames(part, false) != nil {
 					cancel(errClientLeft)
 				}
 			}

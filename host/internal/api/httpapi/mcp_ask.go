@@ -9,7 +9,6 @@ import (
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
-	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/mcp"
 	"github.com/parley-search/parley/host/internal/chat"
 )
@@ -48,23 +47,17 @@ func (k *asker) Workspaces(ctx context.Context) ([]string, error) {
 
 // Ask implements [mcp.Asker]: only the question goes to the provider.
 func (k *asker) Ask(ctx context.Context, workspace, question string, progress func(string)) (*mcp.Finished, error) {
+	w := &askSink{progress: progress, base: k.base, found: map[int]mcp.Source{}}
+	q := &chat.Request{Caller: k.caller, Client: k.address, Base: k.base, Usage: true, Limited: func(left limit.State) { k.left.Store(&left) }}
+	q.AddQuestion(question)
 	target, err := k.server.Chat.Resolve(ctx, k.caller, workspace)
 	if err != nil {
 		return nil, err
 	}
-	w := &askSink{progress: progress, base: k.base, found: map[int]mcp.Source{}}
-	o := chat.Options{
-		Model: workspace, Unnamed: target.Model == "", Usage: true, Estimate: true, Base: k.base, Cite: target.Citations,
-		Client:  k.address,
-		Limited: func(left limit.State) { k.left.Store(&left) },
-	}
-	message := map[string]any{"stream": true, "messages": []map[string]string{{"role": "user", "content": question}}}
-	if target.Model != "" {
-		message["model"] = target.Model
-	}
+	q.Aim(&target, workspace)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answer, err := k.server.Chat.Start(ctx, cancel, k.caller, target.Workspace, request.Encode(message), o)
+	answer, err := k.server.Chat.Start(ctx, cancel, q)
 	if err != nil {
 		return nil, err
 	}

@@ -89,8 +89,8 @@ func (s *Server) chatRoutes() []*route {
 		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.listProviderModels, family: "chats"},
 		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.tryGuards, family: "chats"},
 		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
-		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.complete, family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.completeUI, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.answer(parseChat), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.answer(parseUI), family: "completions", tell: tellRefusedChat, chats: true},
 	}
 }
 
@@ -100,11 +100,11 @@ func (s *Server) conventionalRoutes() []*route {
 	return []*route{
 		{method: "GET", path: "/v1/models", id: "listModels", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listModels, family: "chats"},
 		{method: "GET", path: "/v1/models/*", id: "getModel", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getModel, family: "chats"},
-		{method: "POST", path: "/v1/chat/completions", id: "createCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.completeV1, family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.respond, family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: messagesPath, id: "createMessage", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: anthropicAPI, handle: s.createMessage, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/chat/completions", id: "createCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseV1), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseResponse), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: messagesPath, id: "createMessage", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: anthropicAPI, handle: s.answer(parseMessage), family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: messagesPath + "/count_tokens", id: "countTokens", actions: may(auth.ChatCompletions), needs: on, dialect: anthropicAPI, handle: s.countTokens, family: "chats"},
-		{method: "POST", path: "/v1/completions", id: "createTextCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.completeText, family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/completions", id: "createTextCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseText), family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: "/v1/embeddings", id: "createEmbedding", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.embed, family: "other"},
 		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getResponse, family: "chats"},
 		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.deleteResponse, family: "chats"},

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -9,11 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/parley-search/parley/host/internal/api/openai"
+	"github.com/parley-search/parley/host/internal/chat"
 )
-
-// done is what every stream ends with.
-var done = []byte("data: [DONE]\n\n")
 
 // comment is what a silent stream says that it is there.
 var comment = []byte(":\n\n")
@@ -35,10 +31,10 @@ type stream struct {
 	out   chunk
 	open  bool
 	size  int
-	ended bool // [DONE] was written: a comment after it would no longer be the stream's
+	ended bool // the last frame was written: a comment after it would no longer be the stream's
 }
 
-var _ openai.FrameWriter = (*stream)(nil)
+var _ chat.FrameWriter = (*stream)(nil)
 
 func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Duration, spare *sync.Pool) *stream {
 	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive), out: chunk{spare: spare}}
@@ -66,38 +62,21 @@ func (s *stream) close() int {
 	return s.size
 }
 
-// WriteFrame implements [openai.FrameWriter].
-func (s *stream) WriteFrame(frames []byte) error {
+// WriteFrames implements [chat.FrameWriter].
+func (s *stream) WriteFrames(frames []byte, last bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(frames)
-	s.ended = bytes.HasSuffix(frames, done)
-	return nil
-}
-
-// writeEvents sends events of a stream that does not end in [DONE]; ended says that
-// these are the last ones.
-func (s *stream) writeEvents(frames []byte, ended bool) error {
-	s.mu.Lock()
-	s.put(frames)
-	s.ended = ended
-	s.mu.Unlock()
-	return s.Flush()
+	s.ended = s.ended || last
+	if s.out.waits() {
+		s.wrote()
+	}
+	return s.out.send(s.conn)
 }
 
 func (s *stream) put(frames []byte) {
 	s.out.add(frames)
 	s.size += len(frames)
-}
-
-// Flush implements [openai.FrameWriter].
-func (s *stream) Flush() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.out.waits() {
-		s.wrote()
-	}
-	return s.out.send(s.conn)
 }
 
 // beat writes a comment, so that nothing between here and the client takes the

@@ -23,7 +23,7 @@ func BenchmarkStreamWrite(b *testing.B) {
 	frame := []byte(`data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1795237200,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}` + "\n\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := errors.Join(st.WriteFrame(frame), st.Flush()); err != nil {
+		if err := st.WriteFrames(frame, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestNoBeatAfterDone(t *testing.T) {
 	st := newStream(written{to: &out}, func(error) {}, 0, &sync.Pool{})
 	st.begin(nil, false)
 	st.beat()
-	if err := errors.Join(st.WriteFrame([]byte("data: {}\n\n")), st.WriteFrame([]byte("data: [DONE]\n\n")), st.Flush()); err != nil {
+	if err := st.WriteFrames([]byte("data: {}\n\ndata: [DONE]\n\n"), true); err != nil {
 		t.Fatal(err)
 	}
 	st.beat()
@@ -176,12 +176,9 @@ func TestStreamHead(t *testing.T) {
 		st.begin([]byte("HEAD\r\n\r\n"), false)
 		want := "HEAD\r\n\r\n"
 		if first != "" {
-			if err := st.WriteFrame([]byte(first)); err != nil {
-				t.Fatal(err)
-			}
 			want += "a\r\ndata: {}\n\n\r\n"
 		}
-		if err := errors.Join(st.Flush(), st.Flush()); err != nil {
+		if err := errors.Join(st.WriteFrames([]byte(first), false), st.WriteFrames(nil, false)); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want || writes != 1 {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/anthropic"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -30,37 +29,21 @@ func failMessages(c *fiber.Ctx, e *openai.Error) error {
 	return sendJSON(c, e.Status, anthropic.ErrorBody(e.Status, e.Message, a.id))
 }
 
-// createMessage answers POST /v1/messages, by default with the whole message.
-func (s *Server) createMessage(r *call) error {
-	body, err := s.readQuestion(r, limit.Party{})
+// parseMessage reads the body of POST /v1/messages, whose answer is whole by default.
+func parseMessage(s *Server, r *call, body []byte) (*question, error) {
+	asked, err := anthropic.Parse(body)
 	if err != nil {
-		return err
-	}
-	request, err := anthropic.Parse(body)
-	if err != nil {
-		return err
-	}
-	target, err := s.Chat.Resolve(s.ctx, r.Caller, request.Model)
-	if err != nil {
-		return err
-	}
-	q := s.questionV1(r, request.Model, &target)
-	if q.body, err = request.Body(target.Model, target.Source); err != nil {
-		return err
+		return nil, err
 	}
 	owner := r.Caller.ID()
-	states := make([]openai.SealedState, len(request.States))
-	for i, text := range request.States {
+	states := make([]openai.SealedState, len(asked.States))
+	for i, text := range asked.States {
 		states[i].Text = text
 	}
-	if q.options.Carries, err = s.openCarries(owner, states); err != nil {
-		return err
+	if asked.Chat.Carries, err = s.openCarries(owner, states); err != nil {
+		return nil, err
 	}
-	q.options.Usage, q.options.Said = true, request.Said
-	if request.Tokens() <= fewTokens {
-		q.options.Indexes = []string{}
-	}
-	w := anthropic.NewMessages(request.Model)
+	w := anthropic.NewMessages(asked.Model)
 	w.Status = func(e *apierr.Error) int { return openai.FromError(e).Status }
 	w.Sealed = func(c *chat.Carry) string {
 		if len(c.Bytes) == 0 || s.Sealer == nil {
@@ -69,17 +52,10 @@ func (s *Server) createMessage(r *call) error {
 		return s.sealCarry(owner, c)
 	}
 	r.Set("Request-Id", accessTo(r).id)
-	if request.Stream {
-		q.sink = func(st *stream) chat.Sink {
-			w.Emit = st.writeEvents
-			return w
-		}
-		return s.streamAnswer(r, q)
-	}
-	if err := s.wholeAnswer(r, q, w); err != nil {
-		return err
-	}
-	return sendJSON(r.Ctx, http.StatusOK, w.Body())
+	return &question{chat: asked.Chat, model: asked.Model, stream: asked.Stream, tokens: asked.Tokens, sink: func(to chat.FrameWriter) chat.Sink {
+		w.Events = to
+		return w
+	}}, nil
 }
 
 // countTokens answers POST /v1/messages/count_tokens by an estimate: providers count
@@ -89,17 +65,13 @@ func (s *Server) countTokens(r *call) error {
 	if err != nil {
 		return err
 	}
-	request, err := anthropic.ParseCount(body)
+	asked, err := anthropic.ParseCount(body)
 	if err != nil {
 		return err
 	}
-	target, err := s.Chat.Resolve(s.ctx, r.Caller, request.Model)
-	if err != nil {
+	q := &question{chat: asked.Chat, model: asked.Model}
+	if err := s.resolve(r, q); err != nil {
 		return err
 	}
-	asked, err := request.Body(target.Model, target.Source)
-	if err != nil {
-		return err
-	}
-	return sendJSON(r.Ctx, http.StatusOK, append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(len(asked)+3)/4, 10), '}'))
+	return sendJSON(r.Ctx, http.StatusOK, append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(q.chat.Size()+3)/4, 10), '}'))
 }

@@ -6,65 +6,45 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/api/openai/responses"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// respond answers POST /v1/responses, by default with the whole response.
-func (s *Server) respond(r *call) error {
-	body, err := s.readQuestion(r, limit.Party{})
+// parseResponse reads the body of POST /v1/responses, whose answer is whole by default.
+func parseResponse(s *Server, r *call, body []byte) (*question, error) {
+	asked, err := openai.ParseResponse(body)
 	if err != nil {
-		return err
-	}
-	request, err := openai.ParseResponse(body)
-	if err != nil {
-		return err
-	}
-	target, err := s.Chat.Resolve(s.ctx, r.Caller, request.Model)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	owner := r.Caller.ID()
 	var history []json.RawMessage
-	if request.Previous != "" {
-		found, ok := s.Responses.History(owner, request.Previous)
+	if asked.Previous != "" {
+		found, ok := s.Responses.History(owner, asked.Previous)
 		if !ok {
-			return s.lostResponse(request.Previous)
+			return nil, s.lostResponse(asked.Previous)
 		}
 		history = found
 	}
 	lookup := func(id string) (json.RawMessage, bool) { return s.Responses.Item(owner, id) }
-	q := s.questionV1(r, request.Model, &target)
-	if q.body, err = request.Body(history, lookup, target.Model, target.Source); err != nil {
-		return err
+	c, err := asked.Ask(history, lookup)
+	if err != nil {
+		return nil, err
 	}
-	if q.options.Carries, err = s.openCarries(owner, request.States()); err != nil {
-		return err
+	if c.Carries, err = s.openCarries(owner, asked.States()); err != nil {
+		return nil, err
 	}
-	q.options.Usage, q.options.Indexes, q.options.MostHits, q.options.Said = true, request.Indexes, request.MostHits, request.Said
-	if n := request.Tokens(); n > 0 && n <= fewTokens {
-		q.options.Indexes = []string{}
-	}
-	w := openai.NewResponse(request, request.Store && s.Responses.Keeps())
-	s.keepReasoning(owner, request, w)
-	if request.Store {
-		input := request.Input(lookup)
+	w := openai.NewResponse(asked, asked.Store && s.Responses.Keeps())
+	s.keepReasoning(owner, asked, w)
+	if asked.Store {
+		input := asked.Input(lookup)
 		key := r.Caller.Key()
-		w.Finished = func(done *openai.Response) { s.keepResponse(owner, key, request.Previous, input, done) }
+		w.Finished = func(done *openai.Response) { s.keepResponse(owner, key, asked.Previous, input, done) }
 	}
-	if request.Stream {
-		q.sink = func(st *stream) chat.Sink {
-			w.Emit = func(frames []byte) error { return st.writeEvents(frames, w.Ended()) }
-			return w
-		}
-		return s.streamAnswer(r, q)
-	}
-	if err := s.wholeAnswer(r, q, w); err != nil {
-		return err
-	}
-	return sendJSON(r.Ctx, fiber.StatusOK, w.Body())
+	return &question{chat: c, model: asked.Model, stream: asked.Stream, tokens: asked.Tokens(), sink: func(to chat.FrameWriter) chat.Sink {
+		w.Events = to
+		return w
+	}}, nil
 }
 
 // lostResponse is the error for a response that is not kept, for this caller.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
@@ -16,7 +17,7 @@ import (
 type ChatRequest struct {
 	Model  string // as the client named it
 	Stream bool
-	fields jsonbody.Object
+	Chat   *chat.Request // without the provider's model
 }
 
 // ParseChat reads the body of a request for a chat completion. What it leaves
@@ -26,7 +27,12 @@ func ParseChat(body []byte) (*ChatRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &ChatRequest{fields: fields}
+	return newChat(fields)
+}
+
+// newChat checks the members of a request for a chat completion.
+func newChat(fields jsonbody.Object) (r *ChatRequest, err error) {
+	r = &ChatRequest{}
 	if r.Model, err = parseModel(fields["model"]); err != nil {
 		return nil, err
 	}
@@ -56,6 +62,8 @@ func ParseChat(body []byte) (*ChatRequest, error) {
 		}
 		delete(fields, name)
 	}
+	r.Chat = chat.SplitFields(fields)
+	r.Chat.Portable = true
 	return r, nil
 }
 
@@ -152,29 +160,10 @@ func unsupportedPart(path, typ string) error {
 	return refuse("unsupported_content_part", path, "`"+path+"` is a part of type `"+typ+"`, which is not supported: only text is.")
 }
 
-// ownFields are OpenAI's own, to which other providers answer with an error.
-var ownFields = []string{"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "user"}
-
-// Body returns the request for the provider's model, which may be empty, of a
-// source, as package chat takes it.
-func (r *ChatRequest) Body(model, source string) []byte {
-	delete(r.fields, "stream")
-	delete(r.fields, "model")
-	if model != "" {
-		r.fields["model"] = quote(model)
-	}
-	if source != "openAi" && source != "azureOpenAi" {
-		for _, name := range ownFields {
-			delete(r.fields, name)
-		}
-	}
-	return r.fields.Append(nil)
-}
-
 // Tokens returns how many tokens the answer may have, 0 where that is not said.
 func (r *ChatRequest) Tokens() int {
 	for _, name := range []string{"max_completion_tokens", "max_tokens"} {
-		if n, err := strconv.Atoi(strings.TrimSpace(string(r.fields[name]))); err == nil && n > 0 {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(r.Chat.Fields[name]))); err == nil && n > 0 {
 			return n
 		}
 	}

@@ -13,16 +13,6 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// A FrameWriter takes the frames of an event stream.
-type FrameWriter interface {
-	// WriteFrame takes one or more whole frames, each with its blank line. The bytes
-	// are good within the call only. An error ends the answer.
-	WriteFrame(frames []byte) error
-	// Flush sends what was written on to the client. It is called after all frames
-	// that came of one read from the provider, also where there are none.
-	Flush() error
-}
-
 // Chunks writes an answer as chunks of a chat completion, frames of an event
 // stream. It builds the text directly: a chunk is a head that is the same for the
 // whole answer, a delta and a tail, and nothing is allocated once the buffer has
@@ -30,7 +20,7 @@ type FrameWriter interface {
 // answers a few are at work at any time.
 type Chunks struct {
 	chat.Discard
-	to    FrameWriter
+	to    chat.FrameWriter
 	plain bool // errors are OpenAI's, without what /chats adds
 
 	id      string
@@ -44,6 +34,7 @@ type Chunks struct {
 	out     []byte // frames not yet written
 	chunks  int
 	spoken  bool  // the role was sent
+	ended   bool  // the last frame is written
 	calls   int   // tool calls so far, reports among them: the next one's index
 	indexes []int // of the client's calls, in their order
 }
@@ -57,7 +48,7 @@ const (
 
 // NewChunks returns one that writes to w. plain says that its errors are as
 // OpenAI has them, without an id and a link.
-func NewChunks(w FrameWriter, plain bool) *Chunks {
+func NewChunks(w chat.FrameWriter, plain bool) *Chunks {
 	return &Chunks{to: w, plain: plain, id: newCompletionID()}
 }
 
@@ -83,20 +74,14 @@ func (r *Chunks) work() {
 
 // Flush implements [chat.Sink].
 func (r *Chunks) Flush() error {
-	var err error
-	if len(r.out) > 0 {
-		err = r.to.WriteFrame(r.out)
-	}
+	err := r.to.WriteFrames(r.out, r.ended)
 	if r.buf != nil {
 		if *r.buf = r.out[:0]; cap(r.out) <= maxSpare {
 			frameBuffers.Put(r.buf)
 		}
 		r.buf, r.out = nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	return r.to.Flush()
+	return err
 }
 
 // Sent implements [chat.Sink]: the number of chunks.
@@ -314,7 +299,7 @@ func (r *Chunks) Finish(f *chat.Finish) {
 		r.out = appendUsage(append(r.common(r.out), `"choices":[],"usage":`...), f)
 		r.out = append(r.out, "}\n\n"...)
 	}
-	r.out = append(r.out, doneLine...)
+	r.out, r.ended = append(r.out, doneLine...), true
 }
 
 // appendCitations appends what a text rests on as annotations.
@@ -354,6 +339,7 @@ func (r *Chunks) finish(reason string) {
 // Fail implements [chat.Sink].
 func (r *Chunks) Fail(e *apierr.Error) {
 	r.work()
+	r.ended = true
 	if r.plain {
 		r.out = append(r.out, FromError(e).Frames()...)
 		return

@@ -19,8 +19,7 @@ import (
 // frames keeps what it is given.
 type frames struct{ bytes.Buffer }
 
-func (f *frames) WriteFrame(b []byte) error { _, err := f.Write(b); return err }
-func (f *frames) Flush() error              { return nil }
+func (f *frames) WriteFrames(b []byte, _ bool) error { _, err := f.Write(b); return err }
 
 func (f *frames) split() []string {
 	return strings.Split(strings.TrimSuffix(f.String(), "\n\n"), "\n\n")
@@ -207,8 +206,7 @@ func BenchmarkWhole(b *testing.B) {
 
 type nowhere struct{}
 
-func (nowhere) WriteFrame([]byte) error { return nil }
-func (nowhere) Flush() error            { return nil }
+func (nowhere) WriteFrames([]byte, bool) error { return nil }
 
 // FuzzRecords has sinks written by anything that a guest may answer: frames are JSON
 // on one line, a whole answer is JSON with the same text, and nothing panics.

@@ -6,16 +6,16 @@ import (
 	"net/http"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A Lookup returns the stored item called id, or false.
 type Lookup func(id string) (item json.RawMessage, ok bool)
 
-// Body returns the request for the provider's model, which may be empty, of a
-// source, as package chat takes it. history are the items of the conversation so
-// far.
-func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, source string) ([]byte, error) {
+// Ask returns what is asked, without the provider's model. history are the items of
+// the conversation so far.
+func (r *ResponseRequest) Ask(history []json.RawMessage, lookup Lookup) (*chat.Request, error) {
 	var m messages
 	if text := r.fields.Text("instructions"); text != "" {
 		m.add("instructions", "system", quote(text))
@@ -35,11 +35,9 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if len(m.list) == 0 {
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
-	body := jsonbody.Object{"messages": rawjson.Array(m.done())}
-	r.from, r.states = m.from, m.states
-	if model != "" {
-		body["model"] = quote(model)
-	}
+	body := jsonbody.Object{}
+	q := &chat.Request{Messages: m.done(), Fields: body, Portable: true, Usage: true, Indexes: r.indexes, MostHits: r.mostHits}
+	r.states = m.states
 	for to, from := range map[string]string{
 		"parallel_tool_calls": "parallel_tool_calls", "temperature": "temperature", "top_p": "top_p", "top_logprobs": "top_logprobs",
 		"max_completion_tokens": "max_output_tokens", "metadata": "metadata", "user": "user",
@@ -47,10 +45,6 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 		if v := r.fields[from]; !rawjson.IsAbsent(v) {
 			body[to] = v
 		}
-	}
-	if source != "openAi" && source != "azureOpenAi" {
-		delete(body, "metadata")
-		delete(body, "user")
 	}
 	if r.logprobs || body["top_logprobs"] != nil && string(body["top_logprobs"]) != "0" {
 		body["logprobs"] = json.RawMessage("true")
@@ -61,13 +55,13 @@ func (r *ResponseRequest) Body(history []json.RawMessage, lookup Lookup, model, 
 	if v := reasoning["effort"]; !rawjson.IsAbsent(v) {
 		body["reasoning_effort"] = v
 	}
-	if err := r.addTools(body); err != nil {
+	if err := r.addTools(q); err != nil {
 		return nil, err
 	}
 	if err := r.format(body); err != nil {
 		return nil, err
 	}
-	return body.Append(nil), nil
+	return q, nil
 }
 
 // format translates text.format.

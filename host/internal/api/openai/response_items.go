@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // messages builds a chat's messages of a response's items.
 type messages struct {
-	list []json.RawMessage
-	from map[int]string // where in the request a message of list stands, but the assistant's and those of tools
+	list []chat.Item // each with where in the request it stands, but the assistant's and those of tools
 	// An assistant message that calls may still be added to; content is null
 	// where it has calls alone.
 	open    bool
@@ -38,11 +38,7 @@ type SealedState struct {
 func (m *messages) add(path, role string, content json.RawMessage) {
 	m.close()
 	m.show()
-	if m.from == nil {
-		m.from = make(map[int]string)
-	}
-	m.from[len(m.list)] = path
-	m.list = append(m.list, jsonbody.Object{"role": quote(role), "content": content}.Append(nil))
+	m.list = append(m.list, chat.Item{JSON: jsonbody.Object{"role": quote(role), "content": content}.Append(nil), At: path})
 }
 
 // close ends the assistant message that is open.
@@ -54,7 +50,7 @@ func (m *messages) close() {
 	if len(m.calls) > 0 {
 		o["tool_calls"] = rawjson.Array(m.calls)
 	}
-	m.list = append(m.list, o.Append(nil))
+	m.list = append(m.list, chat.Item{JSON: o.Append(nil)})
 	m.open, m.calls = false, nil
 }
 
@@ -81,7 +77,7 @@ func (m *messages) output(path string, o jsonbody.Object) error {
 			content = quote("What this gave follows.")
 		}
 	}
-	m.list = append(m.list, jsonbody.Object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.Append(nil))
+	m.list = append(m.list, chat.Item{JSON: jsonbody.Object{"role": quote("tool"), "tool_call_id": o["call_id"], "content": content}.Append(nil)})
 	return nil
 }
 
@@ -93,7 +89,7 @@ func (m *messages) show() {
 	}
 }
 
-func (m *messages) done() []json.RawMessage {
+func (m *messages) done() []chat.Item {
 	m.close()
 	m.show()
 	return m.list

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
@@ -16,10 +17,6 @@ type ResponseRequest struct {
 	Stream   bool
 	Store    bool   // the client lets the response be kept
 	Previous string // id of the response whose conversation goes on; empty: none
-	// Indexes are those that file_search is to search; nil: all that may be.
-	Indexes []string
-	// MostHits is how much it is to find at most; 0: it does not say.
-	MostHits int
 	// Searches are shown as items of the output, with what they found where
 	// Results says so.
 	Searches, Results bool
@@ -29,10 +26,11 @@ type ResponseRequest struct {
 	fields   jsonbody.Object
 	input    []json.RawMessage // items
 	logprobs bool
-	tools    []json.RawMessage // functions, as chat completions have them
+	indexes  []string          // that file_search is to search; nil: all that may be
+	mostHits int               // that it is to find; 0: it does not say
+	tools    []chat.Item       // functions
 	spaced   map[string]spaced // those of namespaces, by their names in tools
 	echo     []json.RawMessage // tools that count, as the response shows them
-	from     map[int]string    // places of the messages that Body made
 	states   []SealedState
 }
 
@@ -102,11 +100,7 @@ func (r *ResponseRequest) parseInput(v json.RawMessage) error {
 	return nil
 }
 
-// Said is where in the request the message at an index of [ResponseRequest.Body]
-// stands.
-func (r *ResponseRequest) Said(index int) string { return r.from[index] }
-
-// States are the encrypted contents of the items that [ResponseRequest.Body] met.
+// States are the encrypted contents of the items that [ResponseRequest.Ask] met.
 func (r *ResponseRequest) States() []SealedState { return r.states }
 
 // Tokens returns how many tokens the answer may have, 0 where that is not said.

@@ -3,6 +3,8 @@ package openai
 import (
 	"strings"
 	"testing"
+
+	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
 // Chats take text of tools alone: a picture that one gave comes in a message of the
@@ -15,16 +17,16 @@ func TestResponsePictureOfTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := r.Body(nil, nil, "", "openAi")
+	q, err := r.Ask(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"content":[{"text":"1","type":"text"}],"role":"tool","tool_call_id":"c1"},{"content":"What this gave follows.","role":"tool","tool_call_id":"c2"},` +
 		`{"content":[{"image_url":{"url":"data:image/png;base64,AA=="},"type":"image_url"},{"image_url":{"url":"data:image/png;base64,AB=="},"type":"image_url"}],"role":"user"},{"content":"b","role":"user"}`
-	if !strings.Contains(string(body), want) {
-		t.Errorf("Body() = %s, want %s in it", body, want)
+	if body := chattest.Completion(q); !strings.Contains(body, want) {
+		t.Errorf("Ask() = %s, want %s in it", body, want)
 	}
-	if got := r.Said(4); got != "input[4]" {
-		t.Errorf("Said(4) = %q, want where the picture is", got)
+	if got := q.Messages[4].At; got != "input[4]" {
+		t.Errorf("message 4 is at %q, want where the picture is", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
@@ -80,7 +81,7 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 			ids, _ := rawjson.Items(tool["vector_store_ids"])
 			for _, v := range ids {
 				if uid, ok := rawjson.String(v); ok {
-					r.Indexes = append(r.Indexes, uid)
+					r.indexes = append(r.indexes, uid)
 				}
 			}
 			if err := r.parseMost(path, tool["max_num_results"]); err != nil {
@@ -131,7 +132,7 @@ func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Obje
 		}
 		r.spaced[s.flat()] = s
 	}
-	r.tools = append(r.tools, jsonbody.Object{"type": quote("function"), "function": f.Append(nil)}.Append(nil))
+	r.tools = append(r.tools, chat.Item{JSON: jsonbody.Object{"type": quote("function"), "function": f.Append(nil)}.Append(nil), At: path + ".name"})
 	return nil
 }
 
@@ -155,12 +156,13 @@ func (r *ResponseRequest) parseMost(path string, v json.RawMessage) error {
 	case n < 1 || n > mostResults:
 		return refuse("unsupported_value", path, fmt.Sprintf("`%s` is %d: it must be 1 to %d.", path, n, mostResults))
 	}
-	r.MostHits = n
+	r.mostHits = n
 	return nil
 }
 
-// addTools adds the tools to body, and tool_choice, which is flat here.
-func (r *ResponseRequest) addTools(body jsonbody.Object) error {
+// addTools adds the tools to q, and tool_choice, which is flat here.
+func (r *ResponseRequest) addTools(q *chat.Request) error {
+	body := q.Fields
 	tools, v := r.tools, r.fields["tool_choice"]
 	mode, ok := rawjson.String(v)
 	switch choice, isObject := jsonbody.ObjectIn(v); {
@@ -181,7 +183,7 @@ func (r *ResponseRequest) addTools(body jsonbody.Object) error {
 					continue
 				}
 				name := spaced{allowed.Text("namespace"), allowed.Text("name")}.flat()
-				at := slices.IndexFunc(r.tools, func(v json.RawMessage) bool { return functionName(v) == name })
+				at := slices.IndexFunc(r.tools, func(t chat.Item) bool { return functionName(t.JSON) == name })
 				if at < 0 {
 					return refuse("invalid_value", fmt.Sprintf("tool_choice.tools[%d].name", i), "`tool_choice.tools` has `"+name+"`, which is no function of `tools`.")
 				}
@@ -201,7 +203,7 @@ func (r *ResponseRequest) addTools(body jsonbody.Object) error {
 			mode = ""
 		}
 	} else {
-		body["tools"] = rawjson.Array(tools)
+		q.Tools = tools
 	}
 	if mode != "" {
 		body["tool_choice"] = quote(mode)

@@ -17,8 +17,8 @@ import (
 type ResponseWriter struct {
 	chat.Discard
 	Response
-	// Emit takes events as they come, whole frames; nil: nobody wants them.
-	Emit func(frames []byte) error
+	// Events takes the events as they come; nil: Body is the answer.
+	Events chat.FrameWriter
 	// Sealed returns what a client sends back of a round, and whether the next
 	// answer needs it; nil: nothing is sealed.
 	Sealed func(*chat.Carry) (sealed string, needed bool)
@@ -49,19 +49,16 @@ func NewResponse(r *ResponseRequest, stored bool) *ResponseWriter {
 	}
 }
 
-// Ended reports whether the last event was written.
-func (w *ResponseWriter) Ended() bool { return w.ended }
-
-// Flush implements [chat.Sink]. The error is Emit's, or says that the response is
+// Flush implements [chat.Sink]. The error is that of Events, or says that the response is
 // too long.
 func (w *ResponseWriter) Flush() error {
 	if w.size > maxWhole {
 		return fmt.Errorf("the response has more than %d bytes", maxWhole)
 	}
-	if w.Emit == nil {
+	if w.Events == nil {
 		return nil
 	}
-	err := w.Emit(w.out)
+	err := w.Events.WriteFrames(w.out, w.ended)
 	w.out = w.out[:0]
 	return err
 }
@@ -71,7 +68,7 @@ func (w *ResponseWriter) Sent() int { return w.pieces }
 
 // event appends an event. fields are its own.
 func (w *ResponseWriter) event(typ string, fields jsonbody.Object) {
-	if w.Emit == nil {
+	if w.Events == nil {
 		return
 	}
 	fields["type"], fields["sequence_number"] = quote(typ), number(int64(w.seq))

@@ -35,7 +35,7 @@ func ParseText(body []byte) (*ChatRequest, error) {
 	}
 	delete(fields, "prompt")
 	fields["messages"] = encode([]map[string]string{{"role": "user", "content": prompt}})
-	return ParseChat(fields.Append(nil))
+	return newChat(fields)
 }
 
 // parsePrompt reads a prompt, of which there may be one alone.
@@ -58,19 +58,20 @@ func parsePrompt(v json.RawMessage) (string, error) {
 // TextCompletion writes an answer's text in OpenAI's older form: as chunks, or whole.
 type TextCompletion struct {
 	chat.Discard
-	to     FrameWriter // nil: the answer is put together
+	to     chat.FrameWriter // nil: the answer is put together
 	id     string
 	head   chat.Head
 	text   []byte // of the whole answer, or of the next chunk
 	out    []byte
 	pieces int
 	finish *chat.Finish
+	ended  bool // the last frame is written
 }
 
 var _ chat.Sink = (*TextCompletion)(nil)
 
 // NewTextCompletion returns one that writes to w; nil: Body is the answer.
-func NewTextCompletion(w FrameWriter) *TextCompletion {
+func NewTextCompletion(w chat.FrameWriter) *TextCompletion {
 	return &TextCompletion{to: w, id: newID("cmpl-")[:len("cmpl-")+24]}
 }
 
@@ -109,7 +110,7 @@ func (t *TextCompletion) appendBody(b []byte, finish string) []byte {
 
 // Finish implements [chat.Sink].
 func (t *TextCompletion) Finish(f *chat.Finish) {
-	t.finish = f
+	t.finish, t.ended = f, true
 	if t.to == nil {
 		return
 	}
@@ -124,7 +125,9 @@ func (t *TextCompletion) Finish(f *chat.Finish) {
 }
 
 // Fail implements [chat.Sink].
-func (t *TextCompletion) Fail(e *apierr.Error) { t.out = append(t.out, FromError(e).Frames()...) }
+func (t *TextCompletion) Fail(e *apierr.Error) {
+	t.out, t.ended = append(t.out, FromError(e).Frames()...), true
+}
 
 // Flush implements [chat.Sink]. The error is the writer's, or says that the answer is
 // too long.
@@ -135,13 +138,9 @@ func (t *TextCompletion) Flush() error {
 	if t.to == nil {
 		return nil
 	}
-	if len(t.out) > 0 {
-		if err := t.to.WriteFrame(t.out); err != nil {
-			return err
-		}
-		t.out = t.out[:0]
-	}
-	return t.to.Flush()
+	err := t.to.WriteFrames(t.out, t.ended)
+	t.out = t.out[:0]
+	return err
 }
 
 // Sent implements [chat.Sink]: the number of pieces.

@@ -12,19 +12,19 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // A Request is a conversation as a user interface has it.
 type Request struct {
-	Model    string // as the client named it; empty: it did not
-	fields   jsonbody.Object
-	messages []json.RawMessage // of the chat
-	from     []string          // where in the request each of them is
+	Model string        // as the client named it; empty: it did not
+	Chat  *chat.Request // without the provider's model
 }
 
-// Parse reads the body of a request. What it leaves unchecked package chat checks. The
-// error is an [*apierr.Error].
+// Parse reads the body of a request. Of what an interface sends beside its messages, a
+// chat knows the tools. What it leaves unchecked package chat checks. The error is an
+// [*apierr.Error].
 func Parse(body []byte) (*Request, error) {
 	fields, err := jsonbody.Parse(body)
 	if err != nil {
@@ -34,7 +34,8 @@ func Parse(body []byte) (*Request, error) {
 	if !ok || len(items) == 0 {
 		return nil, refuse("messages", "`messages` is missing: send the messages of the conversation, each with its `parts`.")
 	}
-	r := &Request{Model: text(fields, "model"), fields: fields}
+	model := text(fields, "model")
+	r := &Request{Model: model, Chat: chat.SplitFields(fields.Only("tools", "tool_choice"))}
 	for i, item := range items {
 		path := fmt.Sprintf("messages[%d]", i)
 		m, _ := jsonbody.ObjectOf(item)
@@ -52,24 +53,6 @@ func Parse(body []byte) (*Request, error) {
 		}
 	}
 	return r, nil
-}
-
-// Said is what the client calls the chat's message at an index.
-func (r *Request) Said(i int) string { return r.from[i] }
-
-// Body returns the request for the provider's model, which may be empty, as package
-// chat takes it. Of what an interface sends beside its messages, a chat knows the tools.
-func (r *Request) Body(model string) []byte {
-	body := r.fields.Only("tools", "tool_choice")
-	if model != "" {
-		body["model"] = jsonbody.Quote(model)
-	}
-	body["messages"] = rawjson.Array(r.messages)
-	return body.Append(nil)
-}
-
-func (r *Request) add(path string, m jsonbody.Object) {
-	r.messages, r.from = append(r.messages, m.Append(nil)), append(r.from, path)
 }
 
 // addUser adds the texts and files of a message.
@@ -98,7 +81,7 @@ func (r *Request) addUser(path, role string, parts []json.RawMessage) {
 	if len(texts) == len(list) {
 		content = jsonbody.Quote(strings.Join(texts, "\n"))
 	}
-	r.add(path, jsonbody.Object{"role": jsonbody.Quote(role), "content": content})
+	r.Chat.AddMessage(path, jsonbody.Object{"role": jsonbody.Quote(role), "content": content})
 }
 
 // addAssistant adds what a model said and called, step by step. Calls without a result
@@ -115,9 +98,9 @@ func (r *Request) addAssistant(path string, parts []json.RawMessage) {
 		if calls != nil {
 			m["tool_calls"] = rawjson.Array(calls)
 		}
-		r.add(path, m)
+		r.Chat.AddMessage(path, m)
 		for _, result := range results {
-			r.add(path, result)
+			r.Chat.AddMessage(path, result)
 		}
 		said.Reset()
 		calls, results = nil, nil

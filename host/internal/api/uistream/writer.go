@@ -17,9 +17,7 @@ import (
 // concurrent use.
 type Writer struct {
 	chat.Discard
-	// Emit sends events, whole frames, and all that waits; ended says that they are
-	// the last ones.
-	Emit func(frames []byte, ended bool) error
+	Events chat.FrameWriter
 
 	out    []byte
 	open   string // text or reasoning, of which a part is open; empty: none is
@@ -147,7 +145,7 @@ func (w *Writer) end() {
 
 // Flush implements [chat.Sink].
 func (w *Writer) Flush() error {
-	err := w.Emit(w.out, w.ended)
+	err := w.Events.WriteFrames(w.out, w.ended)
 	w.out = w.out[:0]
 	return err
 }

@@ -100,13 +100,13 @@ func CheckNames(path string, v []byte, names ...string) error {
 	for m.Next() {
 		plain := bytes.IndexFunc(m.Key, func(r rune) bool { return r == '\\' || r > '~' }) < 0
 		for i, name := range names {
-			if plain && len(m.Key) != len(name)+2 || !m.Called(name) && !strings.EqualFold(rawjson.Unquote(m.Key), name) {
+			if plain && !bytes.EqualFold(m.Key[1:len(m.Key)-1], []byte(name)) || !plain && !strings.EqualFold(rawjson.Unquote(m.Key), name) {
 				continue
 			}
 			at := strings.TrimPrefix(path+"."+Cut(rawjson.Unquote(m.Key), 64), ".")
 			switch {
 			case !m.Called(name):
-				return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("Unknown field `%s`: did you mean `%s`?", at, name)}
+				return UnknownField(at, name)
 			case seen&(1<<i) != 0:
 				return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("`%s` comes twice: send it once.", at)}
 			}
@@ -114,6 +114,11 @@ func CheckNames(path string, v []byte, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// UnknownField is the error for a field that only differs by case from a known one.
+func UnknownField(at, known string) error {
+	return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("Unknown field `%s`: did you mean `%s`?", at, known)}
 }
 
 // ObjectOf reads a JSON object. Its values are parts of v.
