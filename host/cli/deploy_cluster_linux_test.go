@@ -42,6 +42,8 @@ type site struct {
 	names  *strings.Replacer // of pods, to their addresses
 	server string            // the program of NATS
 	certs  string            // folder of the certificate of NATS
+	// secrets is the folder of what pods have as files.
+	secrets string
 }
 
 // natsPassword is what a secret or a variable has for the nodes' user of NATS.
@@ -97,6 +99,22 @@ func composeSite(t *testing.T, s *site) {
 	s.create = read("create")
 }
 
+// makeSecrets writes the secret that the first lines of cluster/kubernetes.yaml make, as the
+// files that pods have of it.
+func (s *site) makeSecrets() {
+	s.t.Helper()
+	s.secrets = s.t.TempDir()
+	urls := regexp.MustCompile(`--from-literal=cluster-nats="([^"]*)"`).FindSubmatch(deployFile(s.t, "cluster/kubernetes.yaml"))
+	if urls == nil {
+		s.t.Fatal("the first lines of cluster/kubernetes.yaml do not make the secret cluster-nats")
+	}
+	for name, text := range map[string]string{"master-key": s.key, "cluster-nats": s.names.Replace(strings.ReplaceAll(string(urls[1]), "$password", natsPassword))} {
+		if err := os.WriteFile(filepath.Join(s.secrets, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // kubernetesSite reads cluster/kubernetes.yaml.
 func kubernetesSite(t *testing.T, s *site) {
 	m := manifests(t, "cluster/kubernetes.yaml")
@@ -113,8 +131,6 @@ func kubernetesSite(t *testing.T, s *site) {
 			switch {
 			case at(e, "valueFrom", "fieldRef", "fieldPath") == "metadata.name":
 				value = name
-			case at(e, "valueFrom", "secretKeyRef", "key") == "master-key":
-				value = s.key
 			case at(e, "valueFrom", "secretKeyRef", "key") == "nats-password":
 				value = natsPassword
 			}
@@ -162,7 +178,7 @@ func (s *site) start(p *pod) {
 	}
 	maps.Copy(env, p.env)
 	p.cmd = exec.Command(program, args...)
-	places := strings.NewReplacer("/var/lib/parley", dir, "/usr/lib/parley", dir, "/etc/nats-tls", s.certs, "0.0.0.0:7700", p.addr+":7700")
+	places := strings.NewReplacer("/var/lib/parley", dir, "/usr/lib/parley", dir, "/etc/nats-tls", s.certs, "/etc/parley/secrets", s.secrets, "0.0.0.0:7700", p.addr+":7700")
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir}
 	for name, value := range env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+s.names.Replace(places.Replace(value)))
@@ -247,6 +263,7 @@ func TestDeployClusterRuns(t *testing.T) {
 			}
 			s.names = strings.NewReplacer(names...)
 			s.certs = certifyServers(t, s.nats)
+			s.makeSecrets()
 			t.Cleanup(func() {
 				for _, p := range slices.Concat(s.nodes, s.nats) {
 					_ = p.end(syscall.SIGKILL)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,9 +64,12 @@ func TestDeployVariables(t *testing.T) {
 	known := []string{"PARLEY_CONFIG_FILE_PATH"}
 	for _, o := range host.AllOptions() {
 		known = append(known, o.Env())
+		if o.Secret {
+			known = append(known, o.EnvFile())
+		}
 	}
 	name := regexp.MustCompile(`\bPARLEY_[A-Z_]+`)
-	for _, file := range []string{"Dockerfile", "plugins.Dockerfile", "compose.yaml", "kubernetes.yaml", "helm/values.yaml", "cluster/compose.yaml", "cluster/kubernetes.yaml"} {
+	for _, file := range []string{"Dockerfile", "plugins.Dockerfile", "compose.yaml", "kubernetes.yaml", "helm/values.yaml", "helm/templates/statefulset.yaml", "helm/templates/cluster.yaml", "cluster/compose.yaml", "cluster/kubernetes.yaml"} {
 		found := name.FindAllString(string(deployFile(t, file)), -1)
 		if len(found) == 0 {
 			t.Errorf("%s sets nothing", file)
@@ -150,15 +154,7 @@ func TestDeployYAML(t *testing.T) {
 // manifests returns what a file of Kubernetes holds, by kind and name.
 func manifests(t *testing.T, name string) map[string]any {
 	t.Helper()
-	out := map[string]any{}
-	for part := range bytes.SplitSeq(deployFile(t, name), []byte("\n---\n")) {
-		var v any
-		if err := yaml.UnmarshalStrict(part, &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		out[fmt.Sprint(at(v, "kind"), " ", at(v, "metadata", "name"))] = v
-	}
-	return out
+	return split(t, name, deployFile(t, name))
 }
 
 // TestDeployCluster wants the files of a cluster to hold together: what nodes are
@@ -185,8 +181,9 @@ func TestDeployCluster(t *testing.T) {
 		got, want any
 	}
 	rows := []row{
-		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS"), "tls://parley:$(NATS_PASSWORD)@parley-nats-0.parley-nats:4222,tls://parley:$(NATS_PASSWORD)@parley-nats-1.parley-nats:4222,tls://parley:$(NATS_PASSWORD)@parley-nats-2.parley-nats:4222"},
-		{"servers of who makes the log", env(maker, "PARLEY_CLUSTER_NATS"), env(box, "PARLEY_CLUSTER_NATS")},
+		{"servers that nodes are told", env(box, "PARLEY_CLUSTER_NATS_FILE"), "/etc/parley/secrets/cluster-nats"},
+		{"servers of who makes the log", env(maker, "PARLEY_CLUSTER_NATS_FILE"), env(box, "PARLEY_CLUSTER_NATS_FILE")},
+		{"master key of who makes the log", env(maker, "PARLEY_MASTER_KEY_FILE"), env(box, "PARLEY_MASTER_KEY_FILE")},
 		{"name of the cluster", env(maker, "PARLEY_CLUSTER_NAME"), env(box, "PARLEY_CLUSTER_NAME")},
 		{"what is run", fmt.Sprint(at(maker, "args")), "[cluster create]"},
 		{"where a node is", env(box, "PARLEY_CLUSTER_ADVERTISE"), fmt.Sprintf("http://$(POD_NAME).%v:7700", at(set, "spec", "serviceName"))},
@@ -211,6 +208,7 @@ func TestDeployCluster(t *testing.T) {
 		apart := at(set, "spec", "template", "spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution", 0)
 		rows = append(rows,
 			row{"replicas of " + name, at(set, "spec", "replicas"), 3},
+			row{"order of starts of " + name, at(set, "spec", "podManagementPolicy"), "Parallel"}, // two make a quorum, not one
 			row{"pods of " + name, at(set, "spec", "template", "metadata", "labels", "app.kubernetes.io/name"), name},
 			row{"machines of " + name, at(apart, "topologyKey"), "kubernetes.io/hostname"},
 			row{"whom " + name + " avoids", at(apart, "labelSelector", "matchLabels", "app.kubernetes.io/name"), name},
@@ -243,8 +241,23 @@ func TestDeployCluster(t *testing.T) {
 	}
 }
 
-// renderChart renders a template of the Helm chart with values, as the chart's or changed.
-func renderChart(t *testing.T, name string, change func(values map[any]any)) (v any) {
+// renderChart renders a template of the Helm chart with values, as the chart's or changed. It
+// returns the one thing that the template has; nil: none.
+func renderChart(t *testing.T, name string, change func(values map[any]any)) any {
+	t.Helper()
+	list := renderAll(t, name, true, change)
+	if len(list) > 1 {
+		t.Fatalf("%s has %d things", name, len(list))
+	}
+	for _, v := range list {
+		return v
+	}
+	return nil
+}
+
+// renderAll is renderChart for a template with several things, by kind and name, at the first
+// install or at an upgrade.
+func renderAll(t *testing.T, name string, install bool, change func(values map[any]any)) map[string]any {
 	t.Helper()
 	var values map[any]any
 	if err := yaml.UnmarshalStrict(deployFile(t, filepath.Join("helm", "values.yaml")), &values); err != nil {
@@ -269,14 +282,27 @@ func renderChart(t *testing.T, name string, change func(values map[any]any)) (v 
 	}
 	var b bytes.Buffer
 	if err := parsed.Execute(&b, map[string]any{
-		"Values": values, "Release": map[string]any{"Name": "parley"}, "Chart": map[string]any{"AppVersion": "0.1.0"},
+		"Values": values, "Release": map[string]any{"Name": "parley", "IsInstall": install}, "Chart": map[string]any{"AppVersion": "0.1.0"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict(b.Bytes(), &v); err != nil {
-		t.Fatalf("%v in\n%s", err, &b)
+	return split(t, name, b.Bytes())
+}
+
+// split returns what a text of Kubernetes holds, by kind and name.
+func split(t *testing.T, name string, text []byte) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		var v any
+		if err := yaml.UnmarshalStrict(part, &v); err != nil {
+			t.Fatalf("%s: %v in\n%s", name, err, part)
+		}
+		if v != nil {
+			out[fmt.Sprint(at(v, "kind"), " ", at(v, "metadata", "name"))] = v
+		}
 	}
-	return v
+	return out
 }
 
 // TestDeployChartPlugins runs what the chart's init container runs, on the lock that the
@@ -398,6 +424,65 @@ func TestDeployChart(t *testing.T) {
 	for _, path := range [][]any{{"spec", "template", "spec"}, {"spec", "volumeClaimTemplates"}, {"spec", "replicas"}} {
 		if g, w := at(got, path...), at(want, path...); !reflect.DeepEqual(g, w) || w == nil {
 			t.Errorf("%v of the chart is\n%v\nthat of kubernetes.yaml\n%v", path, g, w)
+		}
+	}
+}
+
+// TestDeployChartCluster renders the chart with a cluster, and wants what cluster/kubernetes.yaml
+// has, each thing with the release's label beside it; without one, nothing of that.
+func TestDeployChartCluster(t *testing.T) {
+	t.Parallel()
+	enable := func(values map[any]any) {
+		values["cluster"].(map[any]any)["enabled"] = true
+	}
+	got := map[string]any{}
+	for _, name := range []string{"statefulset.yaml", "service.yaml", "cluster.yaml", "nats.yaml"} {
+		maps.Copy(got, renderAll(t, name, true, enable))
+	}
+	want := manifests(t, "cluster/kubernetes.yaml")
+	if g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(g, w) {
+		t.Fatalf("the chart has %q, cluster/kubernetes.yaml %q", g, w)
+	}
+	for name := range want {
+		if labels, _ := at(got[name], "metadata", "labels").(map[any]any); labels["app.kubernetes.io/instance"] != "parley" {
+			t.Errorf("%s has the labels %v, want the release's", name, labels)
+		}
+		dropInstance(got[name])
+		if !reflect.DeepEqual(got[name], want[name]) {
+			t.Errorf("%s of the chart is\n%v\nthat of cluster/kubernetes.yaml\n%v", name, flowYAML(got[name]), flowYAML(want[name]))
+		}
+	}
+	if again := renderAll(t, "cluster.yaml", false, enable); len(again) != 2 || again["Job parley-cluster-create"] != nil {
+		t.Errorf("an upgrade of the chart has %q: the log is made by the first install alone", slices.Sorted(maps.Keys(again)))
+	}
+	if other := renderAll(t, "nats.yaml", true, func(values map[any]any) {
+		enable(values)
+		values["cluster"].(map[any]any)["nats"].(map[any]any)["enabled"] = false
+	}); len(other) != 0 {
+		t.Errorf("over servers of NATS that are there, the chart has %q", slices.Sorted(maps.Keys(other)))
+	}
+	for _, name := range []string{"cluster.yaml", "nats.yaml"} {
+		if alone := renderAll(t, name, true, func(map[any]any) {}); len(alone) != 0 {
+			t.Errorf("without a cluster, %s has %q", name, slices.Sorted(maps.Keys(alone)))
+		}
+	}
+}
+
+// dropInstance removes the label of the release wherever it is in v, and selectors that have
+// nothing else.
+func dropInstance(v any) {
+	switch v := v.(type) {
+	case map[any]any:
+		delete(v, "app.kubernetes.io/instance")
+		for k, e := range v {
+			dropInstance(e)
+			if m, ok := e.(map[any]any); ok && len(m) == 0 && k == "matchLabels" {
+				delete(v, k)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			dropInstance(e)
 		}
 	}
 }
