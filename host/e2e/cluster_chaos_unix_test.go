@@ -52,7 +52,7 @@ func (s *storm) names(node int, kind string) map[string]bool {
 // TestClusterChaos kills and stops nodes and servers of NATS by chance, while
 // clients write and search. What was acknowledged is there on all nodes, what was
 // refused is not, and their records are equal to the byte. CHAOS_ROUNDS and
-// CHAOS_SEED say how long, and which chance.
+// CHAOS_SEED say how long, and which chance; CHAOS_NODES, of how many nodes: 3 or 5.
 func TestClusterChaos(t *testing.T) {
 	if !house.Long() {
 		t.Skip("runs six processes and kills them: LONG=1 runs it")
@@ -62,7 +62,11 @@ func TestClusterChaos(t *testing.T) {
 	if err != nil || rounds < 1 {
 		t.Fatalf("CHAOS_ROUNDS and CHAOS_SEED are numbers: %d rounds, %v", rounds, err)
 	}
-	s := openStorm(t, stormWishes{seed: seed})
+	nodes, err := strconv.Atoi(cmp.Or(os.Getenv("CHAOS_NODES"), "3"))
+	if err != nil || nodes != 3 && nodes != 5 {
+		t.Fatalf("CHAOS_NODES is 3 or 5: %d, %v", nodes, err)
+	}
+	s := openStorm(t, stormWishes{seed: seed, nodes: nodes})
 	s.begin(seed)
 	gaps := map[string][]time.Duration{}
 	for i := range rounds {

@@ -228,7 +228,7 @@ func sharedRecords(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestCluster has three hosts in one process do as one: what is written through any
+// TestCluster has three hosts in one process do as one, and five: what is written through any
 // of them is read from all, also once the leader is gone, and in the end their
 // records are equal to the byte.
 //
@@ -238,7 +238,19 @@ func sharedRecords(t *testing.T, dir string) string {
 //parley:option cluster-lease
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	w := openTown(t, 3, 3)
+	for _, n := range []int{3, 5} {
+		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
+			t.Parallel()
+			if n > 3 && !house.Long() {
+				t.Skip("runs five hosts and five servers: LONG=1 runs it")
+			}
+			testCluster(t, n)
+		})
+	}
+}
+
+func testCluster(t *testing.T, nodes int) {
+	w := openTown(t, nodes, nodes)
 	// Through each house: documents, settings, a key, a workspace, a feature.
 	last := len(w.houses) - 1
 	for i, h := range w.houses {
@@ -267,7 +279,7 @@ func TestCluster(t *testing.T) {
 		w.equal("POST", "/indexes/a/search", `{"q":"word7","showRankingScore":true}`, `"id":207`)
 		w.equal("POST", "/indexes/a/search", `{"filter":"n > 10 AND title CONTAINS word4","sort":["n:desc"],"limit":100}`, `"n":44`)
 		w.equal("POST", "/indexes/b/search", `{"q":"large","attributesToRetrieve":["id"]}`, `"id":999`)
-		w.equal("GET", "/indexes/a/documents?limit=200", "", `"total":150`)
+		w.equal("GET", "/indexes/a/documents?limit=500", "", fmt.Sprintf(`"total":%d`, 50*nodes))
 		w.equal("GET", "/indexes/a/settings", "")
 		w.equal("GET", "/chats/demo/settings", "", `"source":"openAi"`)
 		w.equal("GET", "/tasks", "", `"status":"succeeded"`)
@@ -289,7 +301,7 @@ func TestCluster(t *testing.T) {
 	w.houses[gone].Close()
 	w.houses[gone] = nil
 	check()
-	h = w.houses[(gone+1)%3]
+	h = w.houses[(gone+1)%nodes]
 	h.Finish(w.eventually(h, "POST", "/indexes/a/documents", `[{"id":5000,"title":"written later"}]`))
 	w.eventually(h, "DELETE", "/keys/"+key.UID, "")
 	w.level()

@@ -28,6 +28,12 @@ type harm struct {
 // harms are all that a round may do.
 func harms() []harm {
 	any := func(s *storm) int { return s.rng.IntN(len(s.nodes)) }
+	all := func(s *storm) (list []int) {
+		for i := range s.nodes {
+			list = append(list, i)
+		}
+		return list
+	}
 	return []harm{
 		{"kill the leader", 2, func(s *storm) []func() { return s.harmNodes(kill, s.leader()) }},
 		{"stop the leader", 1, func(s *storm) []func() { return s.harmNodes(suspend, s.leader()) }},
@@ -39,9 +45,12 @@ func harms() []harm {
 		{"kill the leader and a server of NATS", 1, func(s *storm) []func() {
 			return append([]func(){kill(s.nats[any(s)])}, s.harmNodes(kill, s.leader())...)
 		}},
-		{"kill all nodes and two servers of NATS", 1, func(s *storm) []func() {
+		{"kill all nodes and most servers of NATS", 1, func(s *storm) (undo []func()) {
 			one := any(s)
-			return append([]func(){kill(s.nats[one]), kill(s.nats[(one+1)%len(s.nats)])}, s.harmNodes(kill, 0, 1, 2)...)
+			for i := range len(s.nats)/2 + 1 {
+				undo = append(undo, kill(s.nats[(one+i)%len(s.nats)]))
+			}
+			return append(undo, s.harmNodes(kill, all(s)...)...)
 		}},
 		{"cut the leader off", 1, func(s *storm) []func() {
 			at := s.leader()

@@ -64,6 +64,7 @@ type storm struct {
 // An ack is a write that was acknowledged.
 type ack struct{ began, at time.Time }
 
+// stormNodes is how many nodes and servers of NATS there are where nothing else is wished.
 const stormNodes = 3
 
 // stormTimeout is how long a client waits for an answer: longer than a node does for
@@ -90,10 +91,10 @@ func freeAddrs(t *testing.T, n int) []string {
 }
 
 // build builds a program, and returns its file.
-func build(t *testing.T, dir, name, pkg string) string {
+func build(t *testing.T, dir, name, pkg string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if out, err := exec.Command("go", "build", "-o", file, pkg).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", append(append([]string{"build", "-o", file}, flags...), pkg)...).CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", name, err, out)
 	}
 	return file
@@ -102,7 +103,8 @@ func build(t *testing.T, dir, name, pkg string) string {
 // stormWishes are what differs between storms.
 type stormWishes struct {
 	seed   uint64
-	before string   // the program that the nodes begin with; "": that of this checkout
+	nodes  int      // and as many servers of NATS; 0: stormNodes
+	before string   // the program that the nodes begin with, of an older version; "": that of this checkout
 	direct bool     // without gates, which cost time, and without a disk to fill
 	env    []string // of the nodes
 }
@@ -110,19 +112,20 @@ type stormWishes struct {
 // openStorm starts the servers and nodes, and waits until all are ready.
 func openStorm(t *testing.T, w stormWishes) *storm {
 	t.Helper()
+	w.nodes = cmp.Or(w.nodes, stormNodes)
 	s := &storm{
 		t: t, direct: w.direct, mixed: w.before != "", rng: rand.New(rand.NewPCG(w.seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
-		disk: -1, harmed: make([]atomic.Int64, stormNodes), stop: make(chan struct{}),
+		disk: -1, harmed: make([]atomic.Int64, w.nodes), stop: make(chan struct{}),
 		http: http.Client{Timeout: stormTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	s.program = build(t, s.bin, "parley", "../../cmd/parley")
-	s.openServers(build(t, s.bin, "nats-server", "github.com/nats-io/nats-server/v2"))
+	s.openServers(build(t, s.bin, "nats-server", "github.com/nats-io/nats-server/v2"), w.nodes)
 	var clients []string
 	for i := range s.nats {
 		clients = append(clients, "nats://"+s.ports[i])
 	}
-	listen := freeAddrs(t, stormNodes)
-	for i := range stormNodes {
+	listen := freeAddrs(t, w.nodes)
+	for i := range w.nodes {
 		var gates []*gate
 		var urls []string
 		for _, to := range s.ports {
@@ -162,27 +165,27 @@ func (s *storm) gateTo(addr string) *gate {
 	return newGate(s.t, addr)
 }
 
-// openServers starts those of NATS. They reach each other by gates, and tell nobody
+// openServers starts n of NATS. They reach each other by gates, and tell nobody
 // of a way around them.
-func (s *storm) openServers(program string) {
-	addrs := freeAddrs(s.t, 2*stormNodes)
-	s.ports = addrs[:stormNodes]
-	for i := range stormNodes {
+func (s *storm) openServers(program string, n int) {
+	addrs := freeAddrs(s.t, 2*n)
+	s.ports = addrs[:n]
+	for i := range n {
 		var gates []*gate
 		var routes []string
-		for j := range stormNodes {
+		for j := range n {
 			if i == j {
 				gates = append(gates, nil)
 				continue
 			}
-			g := s.gateTo(addrs[stormNodes+j])
+			g := s.gateTo(addrs[n+j])
 			gates, routes = append(gates, g), append(routes, strconv.Quote("nats://"+g.addr))
 		}
 		s.routes = append(s.routes, gates)
 		dir := s.t.TempDir()
 		conf := fmt.Sprintf("server_name: nats-%d\nlisten: %q\njetstream { store_dir: %q, max_file_store: 4GB, sync_interval: always }\n"+
 			"cluster { name: storm, listen: %q, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\n",
-			i, addrs[i], dir, addrs[stormNodes+i], strings.Join(routes, ", "))
+			i, addrs[i], dir, addrs[n+i], strings.Join(routes, ", "))
 		if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
 			s.t.Fatal(err)
 		}
