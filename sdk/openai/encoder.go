@@ -45,7 +45,7 @@ func (e *Encoder) Body(r *provider.Request) rawjson.Edit {
 		options.Set("include_usage", yes)
 		body.Set("stream_options", options.Value())
 	}
-	if len(r.Carry) > 0 {
+	if namesIn(r.Carry) {
 		body.Set("messages", renameReasoning(body.Get("messages"), r.Carry))
 	}
 	e.members = body

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/sdk/provider"
@@ -31,6 +33,11 @@ func (s *State) called(what uint8, out *provider.Out) {
 	}
 	s.Names |= bit
 	out.Carry([]byte(reasoningNames[what]))
+}
+
+// namesIn reports whether a carry names reasoning: most are empty.
+func namesIn(carry [][]byte) bool {
+	return slices.ContainsFunc(carry, func(names []byte) bool { return bytes.HasSuffix(names, []byte{';'}) })
 }
 
 // renameReasoning returns messages with the reasoning of earlier rounds under the

@@ -21,16 +21,22 @@ func (o *openAI) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if base == "" {
 		base = defaultBase
 	}
-	if options := rawjson.EditOf(body.Get("stream_options")); base == defaultBase && len(options) > 0 {
-		// The padding of each event against guesses by length doubles the
-		// bytes; between host and provider TLS is all there is to guess from.
-		options.Set("include_obfuscation", rawjson.Value("false"))
-		body.Set("stream_options", options.Value())
+	if base == defaultBase {
+		leaveOutPadding(&body)
 	}
 	openai.FamilyOf(body.Get("model").String()).Fit(&body)
 	h := o.Request(base, r.Settings, body)
 	h.Headers = appendAccount(h.Headers, &r.Settings)
 	return h, nil
+}
+
+// leaveOutPadding asks for events without padding against guesses by length, which
+// doubles the bytes: between host and provider TLS is all there is to guess from.
+func leaveOutPadding(body *rawjson.Edit) {
+	if options := rawjson.EditOf(body.Get("stream_options")); len(options) > 0 {
+		options.Set("include_obfuscation", rawjson.Value("false"))
+		body.Set("stream_options", options.Value())
+	}
 }
 
 // appendAccount appends the headers that say who pays.
