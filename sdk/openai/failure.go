@@ -123,12 +123,27 @@ func messageOf(e rawjson.Value) string {
 		case rawjson.Array: // FastAPI: a list of {loc, msg, type}
 			for it := v.Items(); it.Next(); {
 				if text := messageOf(it.Value); text != "" {
-					return text
+					return placeOf(it.Value.Get("loc")) + text
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// placeOf is what a message begins with that is about a place in the body, as FastAPI
+// gives it.
+func placeOf(loc rawjson.Value) string {
+	place := ""
+	for it := loc.Items(); it.Next(); {
+		if name := readCode(it.Value); place != "" || name != "body" {
+			place += name + "."
+		}
+	}
+	if place == "" {
+		return ""
+	}
+	return place[:len(place)-1] + ": "
 }
 
 // readCode returns a code that may be a text or a number.

@@ -60,19 +60,26 @@ func SystemAs(role string, messages rawjson.Value) rawjson.Value {
 // system message in front, their texts with an empty line between: chat
 // templates refuse a second one, or one elsewhere.
 func SystemFirst(messages rawjson.Value) rawjson.Value {
-	if oneSystemFirst(messages) {
+	if one, _ := systemFirst(messages); one {
 		return messages
 	}
-	return joinSystem(messages)
+	joined, _ := joinSystem(messages)
+	return joined
 }
 
-// joinSystem does it where they are not so already.
-func joinSystem(messages rawjson.Value) rawjson.Value {
+// joinSystem does it where they are not so already. turns is what [systemFirst] says of
+// them then.
+func joinSystem(messages rawjson.Value) (joined rawjson.Value, turns bool) {
 	var system strings.Builder
 	b := []byte(nil)
+	turns = true
+	var last rawjson.Value
 	for it := messages.Items(); it.Next(); {
-		if !isSystem(it.Value.Get("role")) {
+		role := it.Value.Get("role")
+		if !isSystem(role) {
 			b = append(append(b, ','), it.Value...)
+			turns = turns && (string(role) != string(last) || role.Is("tool"))
+			last = role
 			continue
 		}
 		if text := ContentText(it.Value.Get("content")); text != "" {
@@ -89,24 +96,30 @@ func joinSystem(messages rawjson.Value) rawjson.Value {
 	} else if len(b) > 0 {
 		b = b[1:]
 	}
-	return append(append(out, b...), ']')
+	return append(append(out, b...), ']'), turns
 }
 
-// oneSystemFirst reports whether messages are so already.
-func oneSystemFirst(messages rawjson.Value) bool {
+// systemFirst reports whether one message of the system is first, and no other, and
+// whether no message has the role of the one before it, but for answers of tools.
+func systemFirst(messages rawjson.Value) (one, turns bool) {
 	it := messages.Items()
 	if !it.Next() || !it.Value.Get("role").Is("system") {
-		return false
+		return false, false
 	}
 	if content := it.Value.Get("content"); content.Kind() != rawjson.String || len(content) == 2 {
-		return false
+		return false, false
 	}
+	turns = true
+	var last rawjson.Value
 	for it.Next() {
-		if isSystem(it.Value.Get("role")) {
-			return false
+		role := it.Value.Get("role")
+		if isSystem(role) {
+			return false, false
 		}
+		turns = turns && (string(role) != string(last) || role.Is("tool"))
+		last = role
 	}
-	return true
+	return true, turns
 }
 
 func anyOf(messages rawjson.Value, is func(rawjson.Value) bool) bool {

@@ -78,6 +78,7 @@ type Answer struct {
 	found     []citable // by the searches so far
 	questions [2]string // the user's last message and the one before, as long as calls are answered
 	said      []byte    // the text of all rounds, as far as it is needed
+	hash      uint64    // of all of it
 	sent      int       // bytes of what the provider was asked, and of
 	heard     int       // what it answered
 	spoke     bool      // the sink was given a part of the answer: text, a refusal, a call

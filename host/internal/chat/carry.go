@@ -20,6 +20,9 @@ type Carry struct {
 	By    string   `json:"by"`    // plugin, version and model: it is nobody else's
 	Calls []string `json:"calls"` // ids of the client's calls that the round made
 	Bytes []byte   `json:"-"`     // the plugin's; none: it wants nothing back
+	// Texts are hashes of the texts that the client may have for the message of a round
+	// without calls: the round's, and the whole answer's.
+	Texts []uint64 `json:"texts,omitempty"`
 	// Message is the round's, with those calls, where the provider said of them more
 	// than a client sends back; else nothing.
 	Message json.RawMessage `json:"message,omitempty"`
@@ -46,7 +49,13 @@ func (a *Answer) tellCarry(internal int) {
 			more = more || call.members != nil
 		}
 	}
-	if more && len(calls) > 0 {
+	// Without calls the plugin gets no bytes back, so that it could not name reasoning
+	// as its server did.
+	ends := internal == 0 && len(calls) == 0 && len(a.round.carry) == 0
+	if ends {
+		c.Texts = []uint64{a.round.hash, a.hash}
+	}
+	if more && (ends || len(calls) > 0) {
 		c.Message = assistantMessage(nil, &a.round.said, calls)
 	}
 	if internal == 0 && len(c.Calls) > 0 {
@@ -128,11 +137,16 @@ func restore(who string, carries []Carry, messages []Item) {
 		return
 	}
 	for i, ids := range callsOf(messages) {
-		at := slices.IndexFunc(carries, func(c Carry) bool { return len(ids) > 0 && sameIDs(c.Calls, ids) })
+		m, _ := jsonbody.ObjectIn(messages[i].JSON)
+		at := slices.IndexFunc(carries, func(c Carry) bool {
+			if len(ids) == 0 {
+				return len(c.Texts) > 0 && m.Text("role") == "assistant" && slices.Contains(c.Texts, hashText(hashNone, textIn(m["content"])))
+			}
+			return sameIDs(c.Calls, ids)
+		})
 		if at < 0 {
 			continue
 		}
-		m, _ := jsonbody.ObjectIn(messages[i].JSON)
 		kept, _ := jsonbody.ObjectOf(carries[at].Message)
 		calls, _ := rawjson.Items(m["tool_calls"])
 		keptCalls, _ := rawjson.Items(kept["tool_calls"])
@@ -147,6 +161,30 @@ func restore(who string, carries []Carry, messages []Item) {
 		m["tool_calls"] = rawjson.Array(calls)
 		messages[i].JSON = withMembers(m, kept)
 	}
+}
+
+// hashNone is the hash of no text.
+const hashNone = 14695981039346656037
+
+// hashText adds a text to a hash, FNV-1a with 64 bits: a carry outlives this process.
+func hashText(hash uint64, text []byte) uint64 {
+	for _, c := range text {
+		hash = (hash ^ uint64(c)) * 1099511628211
+	}
+	return hash
+}
+
+// textIn is the text of a message's content, a string or parts.
+func textIn(content json.RawMessage) (text []byte) {
+	if s, ok := rawjson.String(content); ok {
+		return []byte(s)
+	}
+	parts, _ := rawjson.Items(content)
+	for _, v := range parts {
+		o, _ := jsonbody.ObjectIn(v)
+		text = append(text, o.Text("text")...)
+	}
+	return text
 }
 
 // withMembers is o with the members of kept that it does not have.

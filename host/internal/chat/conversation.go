@@ -56,13 +56,14 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	if lacks&lacksFormatWithTools != 0 && !none {
 		c.part()
 	}
+	c.rename(lacks)
 	size := 0
 	for _, m := range r.messages {
 		size += len(m.JSON) + 1
 	}
 	c.messages = make([]byte, 0, size)
 	for _, m := range r.messages {
-		c.add(m.JSON)
+		c.add(tidied(m.JSON))
 	}
 	for _, t := range r.offered {
 		c.tools = appendItem(c.tools, t)
@@ -93,6 +94,29 @@ func (c *conversation) part() bool {
 	c.fields = fields.Append(nil)
 	c.fields = c.fields[:len(c.fields)-1]
 	return true
+}
+
+// rename asks otherwise for the parameters that a model lacks, and reports whether there
+// was one.
+func (c *conversation) rename(lacks lack) (changed bool) {
+	if lacks&renamed == 0 {
+		return false
+	}
+	fields, _ := jsonbody.ObjectOf(append(slices.Clip(c.fields), '}'))
+	if lacks&lacksStreamOptions != 0 && (fields["stream_options"] == nil || !rawjson.IsNull(fields["stream_options"])) {
+		fields["stream_options"], changed = json.RawMessage("null"), true
+	}
+	for what, names := range map[lack][2]string{lacksMaxTokens: {"max_tokens", "max_completion_tokens"}, lacksMaxCompletion: {"max_completion_tokens", "max_tokens"}} {
+		if v := fields[names[0]]; lacks&what != 0 && v != nil {
+			delete(fields, names[0])
+			fields[names[1]], changed = v, true
+		}
+	}
+	if changed {
+		c.fields = fields.Append(nil)
+		c.fields = c.fields[:len(c.fields)-1]
+	}
+	return changed
 }
 
 // add appends a message.

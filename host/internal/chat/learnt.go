@@ -16,7 +16,13 @@ type lack uint8
 const (
 	lacksTools           lack = 1 << iota // it takes no tools
 	lacksFormatWithTools                  // it takes no response_format beside them
+	lacksStreamOptions                    // it takes no stream_options
+	lacksMaxTokens                        // it takes max_completion_tokens instead
+	lacksMaxCompletion                    // it takes max_tokens instead
 )
+
+// renamed are the parameters that a model lacks, which can be asked for otherwise.
+const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion
 
 // A learner keeps what models cannot do, so that each is refused once. Its zero value
 // is ready; safe for concurrent use.
@@ -58,6 +64,17 @@ func lackIn(message string) lack {
 		}
 		return false
 	}
+	if has("not support", "unsupported", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "extra ") {
+		limit, whole := strings.Index(message, "max_tokens"), strings.Index(message, "max_completion_tokens")
+		switch {
+		case has("stream_options"):
+			return lacksStreamOptions
+		case limit >= 0 && (whole < 0 || limit < whole):
+			return lacksMaxTokens
+		case whole >= 0:
+			return lacksMaxCompletion
+		}
+	}
 	if !has("tool", "function") || !has("not support", "n't support", "unsupported", "not enabled", "not available", "not allowed", "not permitted",
 		"not compatible", "incompatible", "cannot", "can't", "can not", "requires", "no endpoints", "either", "mutually exclusive", "without") {
 		return 0
@@ -73,11 +90,11 @@ func lackIn(message string) lack {
 }
 
 // adapt begins the first round anew where the provider's refusal says that the model
-// cannot do what the host asked of it beside the client's request: have tools, or
-// have them with a format.
+// cannot do what the host asked of it beside the client's request: have tools, have
+// them with a format, or take a parameter that has another name as well.
 func (a *Answer) adapt(cause error) bool {
 	e, ok := errors.AsType[*apierr.Error](cause)
-	if !ok || a.ctx.Err() != nil || a.spoke || a.outcome.Rounds != 1 || len(a.talk.indexes) == 0 {
+	if !ok || a.ctx.Err() != nil || a.spoke || a.outcome.Rounds != 1 {
 		return false
 	}
 	if e.Code != chaterr.LLMProviderRejectedRequest && e.Code != chaterr.LLMProviderError {
@@ -87,10 +104,11 @@ func (a *Answer) adapt(cause error) bool {
 	if !ok || f.Kind == abi.ErrorContextLength || f.Kind == abi.ErrorContentFilter || strings.HasPrefix(f.Kind, "plugin_") || strings.HasPrefix(f.Kind, "network_") {
 		return false
 	}
-	lacks := lackIn(e.Message)
+	lacks, searches := lackIn(e.Message), len(a.talk.indexes) > 0
 	switch {
-	case lacks == lacksFormatWithTools && a.talk.part():
-	case lacks == lacksTools && len(a.talk.tools) == 0 && a.talk.before == nil:
+	case lacks&renamed != 0 && a.deps.learnt.of(a.modelAt(a.model))&renamed&^lacksStreamOptions&^lacks == 0 && a.talk.rename(lacks):
+	case lacks == lacksFormatWithTools && searches && a.talk.part():
+	case lacks == lacksTools && searches && len(a.talk.tools) == 0 && a.talk.before == nil:
 		a.talk.before = &beforehand{}
 	default:
 		return false

@@ -4,13 +4,56 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
+
+// tidied is a message as all providers take it: some refuse an empty list of calls,
+// arguments that are no JSON, and a list around a text.
+func tidied(message json.RawMessage) json.RawMessage {
+	var m [2]json.RawMessage
+	jsonbody.Pick(message, m[:], "content", "tool_calls")
+	changed := jsonbody.Object{}
+	if len(m[0]) > 0 && m[0][0] == '[' {
+		parts, _ := rawjson.Items(m[0])
+		if len(parts) == 1 {
+			if part, _ := jsonbody.ObjectIn(parts[0]); len(part) == 2 && part.Text("type") == "text" && part["text"] != nil {
+				changed["content"] = part["text"]
+			}
+		}
+	}
+	if len(m[1]) > 0 && m[1][0] == '[' {
+		calls, _ := rawjson.Items(m[1])
+		empty := false
+		for i, v := range calls {
+			c, _ := jsonbody.ObjectIn(v)
+			f, isFunction := jsonbody.ObjectIn(c["function"])
+			if arguments, isText := rawjson.String(f["arguments"]); isFunction && isText && strings.TrimSpace(arguments) == "" {
+				f["arguments"] = jsonbody.Quote("{}")
+				c["function"] = f.Append(nil)
+				calls[i], empty = c.Append(nil), true
+			}
+		}
+		if empty || len(calls) == 0 {
+			changed["tool_calls"] = rawjson.Array(calls)
+		}
+	}
+	if len(changed) == 0 {
+		return message
+	}
+	o, _ := jsonbody.ObjectIn(message)
+	maps.Copy(o, changed)
+	if v := o["tool_calls"]; string(v) == "[]" {
+		delete(o, "tool_calls")
+	}
+	return o.Append(nil)
+}
 
 // assistantMessage is what the model said in a round that made calls, with all that
 // its provider said of it.

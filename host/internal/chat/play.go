@@ -158,8 +158,10 @@ func (a *Answer) remember(text []byte) {
 	}
 }
 
-// keepSaid keeps a piece of the answer's text where citations are looked for in it.
+// keepSaid keeps the hash of a piece of the answer's text, and the text where citations
+// are looked for in it.
 func (a *Answer) keepSaid(text []byte) {
+	a.hash, a.round.hash = hashText(a.hash, text), hashText(a.round.hash, text)
 	if a.cites() && len(a.said)+len(text) <= maxRoundText {
 		a.said = append(a.said, text...)
 	}

@@ -47,6 +47,7 @@ type round struct {
 	tells    bool            // the plugin told of one
 	text     []byte
 	held     []byte        // text that is said once it has its format
+	hash     uint64        // of the text that the client gets
 	said     response.Said // beside it
 	carry    []byte
 	calls    []call
@@ -76,7 +77,7 @@ func (a *Answer) open() error {
 		a.sink.BeginRound()
 	}
 	rd.said.Reset()
-	*rd = round{last: a.isLast(), said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
+	*rd = round{last: a.isLast(), hash: hashNone, said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
 	in := abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),
 		Options:  a.workspace.GuestOptions(a.manifest),

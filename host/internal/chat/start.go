@@ -105,6 +105,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 		standIn:  spare,
 		mayMove:  len(w.Fallback) > 0,
 		created:  time.Now().Unix(),
+		hash:     hashNone,
 		named:    cmp.Or(q.ShownModel, r.model, w.Source),
 		outcome:  Outcome{Messages: len(r.messages)},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -12,8 +13,8 @@ import (
 )
 
 // TestEncodeProperty puts conversations of all kinds to what the strictest of
-// the chat templates take: instructions in one message and that one first, all
-// else as it was.
+// the chat templates take: instructions in one message and that one first, texts of
+// a user in a row as one, all else as it was.
 func TestEncodeProperty(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 23))
 	for i := range 3000 {
@@ -27,7 +28,7 @@ func TestEncodeProperty(t *testing.T) {
 		if len(instructions) > 0 {
 			others = append([]any{map[string]any{"role": "system", "content": strings.Join(instructions, "\n\n")}}, others...)
 		}
-		if !reflect.DeepEqual(got["messages"], any(others)) {
+		if others = inTurns(others); !reflect.DeepEqual(got["messages"], any(others)) {
 			t.Fatalf("request %d: messages %v, want %v\nfrom %s", i, got["messages"], others, chat)
 		}
 		_, tools := before["tools"]
@@ -51,6 +52,46 @@ func TestEncodeProperty(t *testing.T) {
 			t.Fatalf("request %d: stream %v with %v, want it with usage unless it was null", i, got["stream"], got["stream_options"])
 		}
 	}
+}
+
+// inTurns joins messages of one role in a row, where that can be.
+func inTurns(messages []any) (joined []any) {
+	for _, v := range messages {
+		m := v.(map[string]any)
+		if n := len(joined); n > 0 {
+			last := joined[n-1].(map[string]any)
+			calls := last["tool_calls"] != nil || m["tool_calls"] != nil
+			if role := m["role"]; role == last["role"] && (role == "user" || role == "assistant") && !calls {
+				if content := joinedContent(last["content"], m["content"]); content != nil {
+					both := maps.Clone(last)
+					both["content"] = content
+					joined[n-1] = both
+					continue
+				}
+			}
+		}
+		joined = append(joined, m)
+	}
+	return joined
+}
+
+func joinedContent(a, b any) any {
+	text, isText := a.(string)
+	if more, ok := b.(string); ok && isText {
+		return text + "\n\n" + more
+	}
+	var parts []any
+	for _, v := range []any{a, b} {
+		switch v := v.(type) {
+		case string:
+			parts = append(parts, map[string]any{"type": "text", "text": v})
+		case []any:
+			parts = append(parts, v...)
+		default:
+			return nil
+		}
+	}
+	return parts
 }
 
 func encoded(t *testing.T, chat []byte) (body map[string]any) {

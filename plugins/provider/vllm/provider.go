@@ -18,7 +18,7 @@ func (v *vLLM) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		return provider.HTTPRequest{}, err
 	}
 	body := v.Body(r)
-	body.Set("messages", openai.SystemFirst(body.Get("messages")))
+	body.Set("messages", openai.InTurns(body.Get("messages")))
 	return v.Request(base, r.Settings, body), nil
 }
 

@@ -155,20 +155,9 @@ func (w *trialSink) Flush() error {
 // Sent implements [chat.Sink]: the number of pieces.
 func (w *trialSink) Sent() int { return w.pieces }
 
-// tryChat asks with each name that the limit of an answer has, until one is not what
-// the provider refuses.
-func (s *Server) tryChat(r *call, b *chat.Trial) (string, error) {
-	answer, err := s.tryOnce(r, b, "max_tokens")
-	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == chaterr.LLMProviderRejectedRequest &&
-		(strings.Contains(e.Message, "max_tokens") || strings.Contains(e.Message, "max_completion_tokens")) {
-		return s.tryOnce(r, b, "max_completion_tokens")
-	}
-	return answer, err
-}
-
-// tryOnce returns the first text of a provider's answer, which may be empty: one
+// tryChat returns the first text of a provider's answer, which may be empty: one
 // that reasons may spend its tokens on that. A client that leaves ends it.
-func (s *Server) tryOnce(r *call, b *chat.Trial, limit string) (string, error) {
+func (s *Server) tryChat(r *call, b *chat.Trial) (string, error) {
 	ctx, cancel := context.WithCancelCause(logs.WithRequest(s.ctx, accessTo(r).id))
 	defer cancel(nil)
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
@@ -176,7 +165,7 @@ func (s *Server) tryOnce(r *call, b *chat.Trial, limit string) (string, error) {
 	defer stop()
 	q := &chat.Request{
 		UID: b.Workspace.UID, Workspace: b.Workspace, Model: b.Model, Unnamed: b.Unnamed, Indexes: []string{}, Caller: r.Caller, Client: s.clientAddress(r.Ctx),
-		Fields: map[string]json.RawMessage{limit: request.Encode(trialTokens)},
+		Fields: map[string]json.RawMessage{"max_tokens": request.Encode(trialTokens)},
 	}
 	q.AddQuestion(trialQuestion)
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)

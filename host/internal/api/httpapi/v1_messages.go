@@ -46,7 +46,7 @@ func parseMessage(s *Server, r *call, body []byte) (*question, error) {
 	w := anthropic.NewMessages(asked.Model)
 	w.Status = func(e *apierr.Error) int { return openai.FromError(e).Status }
 	w.Sealed = func(c *chat.Carry) string {
-		if len(c.Bytes) == 0 || s.Sealer == nil {
+		if len(c.Calls) == 0 || !c.Needed() || s.Sealer == nil {
 			return ""
 		}
 		return s.sealCarry(owner, c)

@@ -98,7 +98,7 @@ func itemID(v json.RawMessage) string {
 func shownItem(v json.RawMessage, sealed bool) json.RawMessage {
 	o, _ := jsonbody.ObjectIn(v)
 	switch o.Text("type") {
-	case "function_call":
+	case "function_call", "message":
 		delete(o, "encrypted_content")
 	case "reasoning":
 		if !sealed {

@@ -175,6 +175,9 @@ func (m *messages) message(path string, o jsonbody.Object) error {
 		m.add(path, role, content)
 		return nil
 	}
+	if m.kept {
+		m.state(path, o)
+	}
 	m.close()
 	m.show()
 	m.open, m.content = true, content

@@ -68,14 +68,19 @@ func (r *Response) Body() []byte {
 }
 
 // Output returns the items of the output, for the conversation that goes on: the
-// first function call has the sealed state.
+// first function call has the sealed state, or else the last message.
 func (r *Response) Output() (ids []string, items []json.RawMessage) {
-	state := r.state
-	for _, it := range r.items {
+	state, of := r.state, -1
+	for i, it := range r.items {
+		if it.typ == "function_call" && (of < 0 || r.items[of].typ != it.typ) || it.typ == "message" && (of < 0 || r.items[of].typ == it.typ) {
+			of = i
+		}
+	}
+	for i, it := range r.items {
 		body := it.body(true)
-		if it.typ == "function_call" && state != "" {
+		if i == of && state != "" {
 			o, _ := jsonbody.ObjectIn(body)
-			o["encrypted_content"], state = quote(state), ""
+			o["encrypted_content"] = quote(state)
 			body = o.Append(nil)
 		}
 		ids, items = append(ids, it.id), append(items, body)

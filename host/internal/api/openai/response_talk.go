@@ -130,7 +130,7 @@ func (w *ResponseWriter) EndRound(c *chat.Carry) {
 	if w.talk != nil && w.talk.typ == "reasoning" {
 		w.closeTalk()
 	}
-	if w.held == nil && needed {
+	if w.held == nil && needed && len(c.Calls) > 0 {
 		w.begin()
 		w.held = w.open(&item{id: newID("rs_"), typ: "reasoning"})
 	}
