@@ -8,10 +8,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -46,21 +44,10 @@ import (
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
-// Logs is where the host's log comes together.
-type Logs = logs.Hub
-
-// OpenLogs returns the log that c asks for, written to w.
-func OpenLogs(c config.Config, w io.Writer) (*Logs, error) {
-	return logs.New(w, c.LogsMode, c.LogLevel)
-}
-
-// IsTerminal reports whether a person may be looking at f.
-func IsTerminal(f *os.File) bool { return logs.IsTerminal(f) }
-
 // Options is what a [Host] is given beside its configuration.
 type Options struct {
-	Logs     *Logs    // where the log goes; nil: nowhere
-	Embedded [][]byte // modules that the binary carries
+	Logs     *logs.Hub // where the log goes; nil: nowhere
+	Embedded [][]byte  // modules that the binary carries
 	// Compiler is a program with its arguments that calls [CompileModule] and
 	// ends. With it, plugins and what reads PDF files are compiled in a process
 	// of low priority; without, in this one.

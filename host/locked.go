@@ -35,7 +35,7 @@ type kept struct {
 // read. applying is held.
 func (h *Host) planPlugins() (plugin.Plan, error) {
 	if h.config.PluginLock == config.LockOff {
-		return planPlugins(h.config, h.modules)
+		return PlanPlugins(h.config, h.modules)
 	}
 	d := pluginDir(h.config)
 	plan, text, err := lockedPlan(d, h.modules)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
@@ -27,32 +26,6 @@ import (
 	"github.com/parley-search/parley/host/internal/setup/figures"
 	"github.com/parley-search/parley/host/internal/setup/metrics"
 )
-
-// BuildPlugin compiles the Go plugin in dir with the local toolchain and
-// returns the path of the module that it wrote below outDir. Nothing is built
-// where that file is up to date. Progress is told what happens.
-func BuildPlugin(ctx context.Context, dir, outDir string, progress io.Writer) (file string, err error) {
-	return plugin.Build(ctx, dir, outDir, progress)
-}
-
-// PackPlugin gives module a manifest, which is JSON, and returns it with the
-// file name that it should have: <name>-<version>.wasm.
-func PackPlugin(module, manifest []byte) (name string, packed []byte, err error) {
-	if packed, err = plugin.Pack(module, manifest); err != nil {
-		return "", nil, err
-	}
-	m, err := plugin.ReadManifest(packed)
-	if err != nil {
-		return "", nil, err
-	}
-	return m.Name + "-" + m.Version + ".wasm", packed, nil
-}
-
-// ManifestWarnings finds members of a manifest, which is JSON, that no host heeds.
-func ManifestWarnings(manifest []byte) []plugin.Warning { return plugin.ManifestWarnings(manifest) }
-
-// InspectPlugin tells what a module says of itself, without running it.
-func InspectPlugin(module []byte) (*plugin.Report, error) { return plugin.Inspect(module) }
 
 // pluginStatus is what GET /plugins shows.
 func (h *Host) pluginStatus() []pluginapi.Plugin {
@@ -258,7 +231,7 @@ func (h *Host) logCacheLost(err error) {
 
 // PluginCacheDir returns the folder of compiled plugins; empty where the system has
 // no cache folder and c names none: they are then compiled anew in each process.
-func PluginCacheDir(c Config) string {
+func PluginCacheDir(c config.Config) string {
 	if c.PluginCacheDir != "" {
 		return c.PluginCacheDir
 	}
@@ -269,21 +242,9 @@ func PluginCacheDir(c Config) string {
 	return filepath.Join(dir, "parley", "compiled")
 }
 
-// A CompiledModule is one that the folder of compiled plugins keeps.
-type CompiledModule = wasm.Kept
-
-// ListCompiled returns what the folder dir keeps, the last used first.
-func ListCompiled(dir string) ([]CompiledModule, error) { return wasm.ListCache(dir) }
-
-// CleanCompiled removes from the folder dir what was not used for so long, and
-// returns what that was. A host that runs goes on.
-func CleanCompiled(dir string, unused time.Duration) ([]CompiledModule, error) {
-	return wasm.CleanCache(dir, unused)
-}
-
 // removeOldCache removes the folder of compiled plugins that earlier versions had in
 // the data directory.
-func removeOldCache(c Config) error {
+func removeOldCache(c config.Config) error {
 	old := filepath.Join(c.DBPath, "modules")
 	info, err := os.Stat(old)
 	if err != nil {
@@ -314,8 +275,29 @@ func (h *Host) pluginInstaller(o Options) pluginapi.Installer {
 	if !h.config.PluginAPI || h.config.PluginLock == config.LockOff {
 		return nil
 	}
-	d := OpenDeployment(h.config, o)
-	return h.node.Installer(deploy.Remote{Installer: &d.Installer})
+	return h.node.Installer(deploy.Remote{Installer: OpenInstaller(h.config, o)})
+}
+
+// OpenInstaller returns what changes the plugin directory of c. A host that runs on it need not be told:
+// it looks. Of o it heeds Embedded, what the
+// binary carries, and Compiler, which compiles what is to be installed.
+func OpenInstaller(c config.Config, o Options) *deploy.Installer {
+	try := func(ctx context.Context, module []byte) error { return tryPlugin(ctx, module, o.Compiler) }
+	return &deploy.Installer{Dir: pluginDir(c), Embedded: o.Embedded, Try: try}
+}
+
+// tryPlugin makes sure that a host could run module, which compiler compiles.
+func tryPlugin(ctx context.Context, module []byte, compiler []string) error {
+	rt, err := wasm.Open(wasm.Options{Aside: compiler})
+	if err != nil {
+		return err
+	}
+	set := plugin.NewSet(rt, plugin.Options{})
+	done, err := set.Apply(ctx, deploy.Trial(module))
+	for _, r := range done.Refused {
+		err = errors.Join(err, r.Err)
+	}
+	return errors.Join(err, set.Close(), rt.Close())
 }
 
 // pluginDir is the plugin directory of c.
@@ -326,10 +308,10 @@ func pluginDir(c config.Config) deploy.Dir {
 	}
 }
 
-// planPlugins says what is to run: what the lock pins or, without a lock,
+// PlanPlugins says what is to run: what the lock pins or, without a lock,
 // what the plugin directory holds; and what the binary carries of other names.
 // An error says that nobody can tell what is to run.
-func planPlugins(c config.Config, embedded [][]byte) (plugin.Plan, error) {
+func PlanPlugins(c config.Config, embedded [][]byte) (plugin.Plan, error) {
 	if c.PluginLock == config.LockOff {
 		return pluginDir(c).Unlocked(embedded)
 	}

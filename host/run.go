@@ -38,7 +38,7 @@ func (h *Host) Run(ctx context.Context) error {
 	sysinfo.CollectWithinMemory()
 	h.log.Info().Str("addr", h.Addr().String()).Str("db_path", h.config.DBPath).
 		Bool("open", h.config.MasterKey.IsZero()).Bool("tls", h.config.TLS.Cert != "").Str("private_networks", h.config.PrivateNetworks.String()).Str("console", h.config.Console).Msg("serving")
-	if h.config.Env == config.EnvProduction && h.config.Console != ConsoleOn {
+	if h.config.Env == config.EnvProduction && h.config.Console != config.ConsoleOn {
 		h.log.Info().Msg("the console is off in production: --console=on serves it at /console/")
 	}
 	served := make(chan error, 1)

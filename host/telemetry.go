@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/event"
-	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/telemetryapi"
 	"github.com/parley-search/parley/host/internal/base/badgerdir"
@@ -29,7 +27,6 @@ import (
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
 	"github.com/parley-search/parley/host/internal/setup/config"
-	"github.com/parley-search/parley/host/internal/setup/metrics"
 	"github.com/parley-search/parley/host/internal/telemetry"
 	"github.com/parley-search/parley/host/internal/telemetry/outbox"
 )
@@ -302,13 +299,6 @@ func (c collector) Start() (telemetry.Instance, error) {
 	return i, nil
 }
 
-// TelemetrySwitchOff keeps telemetry off from the next start on, for the data
-// directory dir; TelemetrySwitchOn takes it back.
-func TelemetrySwitchOff(dir string) error { return telemetry.SwitchOff(dir) }
-
-// TelemetrySwitchOn takes back what TelemetrySwitchOff did.
-func TelemetrySwitchOn(dir string) error { return telemetry.SwitchOn(dir) }
-
 // TelemetryDelete switches telemetry off for dir, removes what it kept there,
 // and returns the Instance UID that was; empty where there was none. No host
 // may run on dir.
@@ -322,60 +312,4 @@ func TelemetryDelete(dir string) (uid string, err error) {
 	}
 	uid, err = forgetTelemetry(dir, telemetry.Forget)
 	return uid, errors.Join(err, release())
-}
-
-// CollectorManifest reads what a collector says of itself, without running it.
-// reference is a manifest (a file that ends in .json) or a plugin as
-// [Deployment.Diff] takes it.
-func (d *Deployment) CollectorManifest(ctx context.Context, reference string) (*abi.Manifest, error) {
-	var m *abi.Manifest
-	if strings.HasSuffix(reference, ".json") {
-		b, err := os.ReadFile(reference)
-		if err != nil {
-			return nil, fmt.Errorf("read manifest: %w", err)
-		}
-		if m, err = manifest.Parse(b); err != nil {
-			return nil, fmt.Errorf("read manifest %s: %w", reference, err)
-		}
-	} else {
-		module, err := d.Find(ctx, reference)
-		if err != nil {
-			return nil, err
-		}
-		if m, err = plugin.ReadManifest(module); err != nil {
-			return nil, fmt.Errorf("read manifest of %s: %w", reference, err)
-		}
-	}
-	if m.Kind != abi.KindCollector {
-		return nil, fmt.Errorf("%s is a %s: want a collector", reference, m.Kind)
-	}
-	return m, nil
-}
-
-// TelemetryDashboard returns a dashboard for Grafana of what collectors say in
-// the host's GET /metrics: a row for each, a panel for each metric.
-func TelemetryDashboard(collectors []*abi.Manifest) ([]byte, error) {
-	var rows []metrics.Row
-	for _, m := range collectors {
-		row := metrics.Row{Title: m.Name}
-		if m.Description != "" {
-			row.Title += ": " + m.Description
-		}
-		for i := range m.Metrics {
-			one := &m.Metrics[i]
-			if len(one.Constant) > 0 {
-				continue // there is nothing to see
-			}
-			row.Panels = append(row.Panels, metrics.Panel{
-				Title: one.Path, Description: one.Meaning, Family: telemetry.FamilyName(m.Name, one),
-				Bool: one.Kind == abi.MetricBool, Texts: telemetry.IsText(one), Seconds: one.Format == abi.FormatMillis, Label: one.By.Label,
-			})
-		}
-		rows = append(rows, row)
-	}
-	b, err := json.MarshalIndent(metrics.Dashboard("parley-usage", "Parley: usage", rows), "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("write dashboard: %w", err)
-	}
-	return append(b, '\n'), nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,8 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/meilidump"
 )
 
 // archiveCommand is `parley dump` or `parley snapshot`.
@@ -109,7 +111,7 @@ func archiveInspectCommand(kind string) *cobra.Command {
 		Example: "  parley " + kind + " inspect backup." + kind,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := host.InspectArchive(args[0])
+			c, err := backup.Inspect(context.Background(), args[0])
 			if err != nil {
 				return err
 			}
@@ -138,13 +140,13 @@ func archiveRestoreCommand(kind string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := host.RestoreArchive(cmd.Context(), c, kind, args[0])
+			report, err := backup.Restore(cmd.Context(), c, kind, args[0])
 			if err != nil {
 				return err
 			}
 			restored := struct {
-				RestoredTo  string             `json:"restoredTo"`
-				Meilisearch *host.MoveInReport `json:"meilisearch,omitempty"` // what was taken of a dump of it
+				RestoredTo  string            `json:"restoredTo"`
+				Meilisearch *meilidump.Report `json:"meilisearch,omitempty"` // what was taken of a dump of it
 			}{c.DBPath, report}
 			return cmdutil.PrintResult(cmd, restored, func(out io.Writer) error {
 				if report != nil {

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // takeArguments returns a copy of a program's arguments, after which the values
@@ -11,7 +11,7 @@ import (
 // system lets it write there. It must be the first to see them.
 func takeArguments(arguments []string) []string {
 	secrets := map[string]bool{}
-	for _, o := range host.AllOptions() {
+	for _, o := range config.AllOptions() {
 		secrets["--"+o.Name] = o.Secret
 	}
 	own := make([]string, len(arguments))

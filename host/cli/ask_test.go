@@ -20,7 +20,7 @@ const askKey = "the master key of these questions"
 type asked struct {
 	t        *testing.T
 	url      string
-	provider *provider
+	provider *madeUp
 }
 
 func serveAsked(t *testing.T) *asked {

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // embeddedModules returns the modules that this binary has in it and runs.
@@ -25,7 +25,7 @@ func embeddedModules() (modules [][]byte, err error) {
 
 // manifestOf is the manifest of a module, nil where it has none that is right.
 func manifestOf(module []byte) *abi.Manifest {
-	report, err := host.InspectPlugin(module)
+	report, err := plugin.Inspect(module)
 	if err != nil {
 		return nil
 	}

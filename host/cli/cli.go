@@ -15,12 +15,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/benchmark"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/cli/internal/documents"
 	"github.com/parley-search/parley/host/cli/internal/query"
 	"github.com/parley-search/parley/host/cli/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // Main runs the program with the arguments of the process, and returns its exit code.
@@ -70,7 +71,7 @@ func runArguments(ctx context.Context, args []string, stdout, stderr io.Writer, 
 		fmt.Fprintln(stderr, "parley:", err)
 	}
 	_, wrote := errors.AsType[cmdutil.UsageError](err)
-	_, named := errors.AsType[host.OptionError](err)
+	_, named := errors.AsType[config.OptionError](err)
 	if wrote || named {
 		return exitUsage
 	}
@@ -131,7 +132,7 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 	if meant := otherNames[unknown.GetSpecifiedName()]; slices.Contains(known, meant) {
 		return meant
 	}
-	return host.NearestName(unknown.GetSpecifiedName(), known)
+	return apierr.Nearest(unknown.GetSpecifiedName(), known)
 }
 
 // wrapArgs makes wrong arguments and unknown commands usage errors.
@@ -191,7 +192,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			known = append(known, sub.Name())
 		}
 	}
-	if near := host.NearestName(name, known); near != "" {
+	if near := apierr.Nearest(name, known); near != "" {
 		return cmdutil.UsageError{Err: fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), near)}
 	}
 	return cmdutil.UsageError{Err: fmt.Errorf("unknown command %q for %q; `%s --help` lists what there is", name, cmd.CommandPath(), cmd.CommandPath())}

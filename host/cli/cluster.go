@@ -12,8 +12,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 func clusterCommand() *cobra.Command {
@@ -46,14 +47,14 @@ func clusterCreateCommand() *cobra.Command {
 			if replicas != 1 && replicas != 3 && replicas != 5 {
 				return cmdutil.UsageError{Err: fmt.Errorf("--replicas is %d: want 1, 3 or 5", replicas)}
 			}
-			if err := host.CreateCluster(cmd.Context(), c, replicas, programVersion()); err != nil {
+			if err := node.Create(cmd.Context(), c, replicas, programVersion()); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "The log of cluster %s is there. Start its nodes: parley serve --cluster-name %s --cluster-nats …\n", c.Cluster.Name, c.Cluster.Name)
 			return nil
 		},
 	}
-	addNamed(cmd, host.ClusterOptions())
+	addNamed(cmd, node.OptionNames())
 	cmd.Flags().IntVar(&replicas, "replicas", 3, "servers of NATS that keep the log: 1, 3 or 5")
 	return cmd
 }
@@ -73,7 +74,7 @@ func clusterJoinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			joined, err := host.JoinCluster(cmd.Context(), c, replace)
+			joined, err := node.Join(cmd.Context(), c, replace)
 			if err != nil {
 				return err
 			}
@@ -102,7 +103,7 @@ func clusterResetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			begun, err := host.ResetCluster(cmd.Context(), c)
+			begun, err := node.Reset(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
@@ -117,15 +118,15 @@ func clusterResetCommand() *cobra.Command {
 }
 
 // nodeDataOptions are the host's options that the commands on a node's data obey.
-func nodeDataOptions() []string { return append(host.ClusterOptions(), "db-path") }
+func nodeDataOptions() []string { return append(node.OptionNames(), "db-path") }
 
 // loadCluster reads which cluster is meant, and the data directory.
-func loadCluster(cmd *cobra.Command) (host.Config, error) {
+func loadCluster(cmd *cobra.Command) (config.Config, error) {
 	return loadNamedCluster(cmd, nodeDataOptions())
 }
 
 // loadNamedCluster reads which cluster is meant, and the options called names.
-func loadNamedCluster(cmd *cobra.Command, names []string) (host.Config, error) {
+func loadNamedCluster(cmd *cobra.Command, names []string) (config.Config, error) {
 	c, err := cmdutil.LoadOnly(cmd, names)
 	if err == nil && (c.Cluster.Name == "" || len(c.Cluster.NATS) == 0) {
 		err = cmdutil.UsageError{Err: errors.New("--cluster-name and --cluster-nats say which cluster: give both")}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 func clusterBackupCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func clusterBackupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, err := host.BackupCluster(cmd.Context(), c, args[0])
+			kept, err := node.Backup(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -35,7 +36,7 @@ func clusterBackupCommand() *cobra.Command {
 			})
 		},
 	}
-	addNamed(cmd, host.ClusterOptions())
+	addNamed(cmd, node.OptionNames())
 	return cmdutil.JSONFlag(cmd)
 }
 
@@ -54,11 +55,11 @@ func clusterRestoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
+			logs, err := logs.New(cmd.ErrOrStderr(), c.LogsMode, c.LogLevel)
 			if err != nil {
 				return err
 			}
-			begun, err := host.RestoreCluster(cmd.Context(), c, args[0], logs.Logger())
+			begun, err := node.Restore(cmd.Context(), c, args[0], logs.Logger())
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 func configCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func configCommand() *cobra.Command {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "OPTION\tVALUE\tORIGIN\tVARIABLE\tFILE KEY\tMEANING")
 			file, origin := cmdutil.ConfigFile(cmd)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", cmdutil.FlagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), host.EnvConfigFile, cmdutil.ConfigFileMeaning)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t-\t%s\n", cmdutil.FlagConfigFile, cmp.Or(file, "-"), cmp.Or(origin, "default"), config.EnvConfigFile, cmdutil.ConfigFileMeaning)
 			for _, s := range settings {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s (%s)\n", s.Option.Name, cmp.Or(s.Value, "-"), s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed)
 			}
@@ -58,10 +58,10 @@ type explainedOption struct {
 	Allowed  string `json:"allowed,omitempty"`
 }
 
-func explainOptions(cmd *cobra.Command, settings []host.Setting) []explainedOption {
+func explainOptions(cmd *cobra.Command, settings []config.Setting) []explainedOption {
 	file, origin := cmdutil.ConfigFile(cmd)
 	all := []explainedOption{{
-		Option: cmdutil.FlagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: host.EnvConfigFile, Meaning: cmdutil.ConfigFileMeaning,
+		Option: cmdutil.FlagConfigFile, Value: file, Origin: cmp.Or(origin, "default"), Variable: config.EnvConfigFile, Meaning: cmdutil.ConfigFileMeaning,
 	}}
 	for _, s := range settings {
 		all = append(all, explainedOption{s.Option.Name, s.Value, s.Origin, s.Option.Env(), s.Option.Key(), s.Option.Meaning, s.Option.Kind.Allowed})

@@ -19,7 +19,7 @@ import (
 
 	"gopkg.in/yaml.v2"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // deployFile reads a file of examples/deploy.
@@ -45,7 +45,7 @@ func TestDeployConfig(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, _, err := host.LoadConfig(host.Sources{File: file, Environ: []string{"PARLEY_ENV=production", "PARLEY_MASTER_KEY=0123456789abcdef"}})
+		c, _, err := config.Load(config.Sources{File: file, Environ: []string{"PARLEY_ENV=production", "PARLEY_MASTER_KEY=0123456789abcdef"}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -62,7 +62,7 @@ func TestDeployConfig(t *testing.T) {
 // option.
 func TestDeployVariables(t *testing.T) {
 	known := []string{"PARLEY_CONFIG_FILE_PATH"}
-	for _, o := range host.AllOptions() {
+	for _, o := range config.AllOptions() {
 		known = append(known, o.Env())
 		if o.Secret {
 			known = append(known, o.EnvFile())

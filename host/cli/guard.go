@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 func guardCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func guardCommand() *cobra.Command {
 const mostTried = 16 << 20
 
 func guardTryCommand() *cobra.Command {
-	var t host.GuardTry
+	var t trial.GuardOptions
 	var options []string
 	var dir string
 	cmd := &cobra.Command{
@@ -43,13 +44,13 @@ func guardTryCommand() *cobra.Command {
 			if !slices.Contains(abi.Stages, t.Stage) {
 				return cmdutil.UsageError{Err: fmt.Errorf("--stage %q must be one of: %s", t.Stage, strings.Join(abi.Stages, ", "))}
 			}
-			t.Options = map[string]string{}
+			t.Values = map[string]string{}
 			for _, o := range options {
 				name, value, ok := strings.Cut(o, "=")
 				if !ok {
 					return cmdutil.UsageError{Err: fmt.Errorf("--option %q has no =: write it as NAME=VALUE", o)}
 				}
-				t.Options[name] = value
+				t.Values[name] = value
 			}
 			text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), mostTried+1))
 			if err != nil {
@@ -63,7 +64,7 @@ func guardTryCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			result, err := host.TryGuard(cmd.Context(), module, text, t)
+			result, err := trial.Guard(cmd.Context(), module, text, t)
 			if err != nil {
 				return err
 			}
@@ -123,7 +124,7 @@ func guardModule(cmd *cobra.Command, name, dir string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read plugin: %w", err)
 		}
-		if report, err := host.InspectPlugin(module); err == nil && report.Manifest.Kind == abi.KindGuard {
+		if report, err := plugin.Inspect(module); err == nil && report.Manifest.Kind == abi.KindGuard {
 			if report.Manifest.Name == name {
 				return module, nil
 			}

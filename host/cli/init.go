@@ -20,6 +20,8 @@ import (
 	"github.com/parley-search/parley"
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A foundation is what `parley init` writes into a folder.
@@ -115,7 +117,7 @@ func (b foundation) check() error {
 	if b.publicURL != "" {
 		flags["public-url"] = b.publicURL
 	}
-	_, _, err := host.LoadConfig(host.Sources{Flags: flags})
+	_, _, err := config.Load(config.Sources{Flags: flags})
 	if err != nil {
 		return cmdutil.UsageError{Err: err}
 	}
@@ -223,17 +225,17 @@ func (b foundation) make(cmd *cobra.Command) error {
 			return fmt.Errorf("write the compose file: %w", err)
 		}
 	}
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"plugin-dir": b.in("plugins")}, Only: []string{"plugin-dir"}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"plugin-dir": b.in("plugins")}, Only: []string{"plugin-dir"}})
 	if err != nil {
 		return err
 	}
-	d := host.OpenDeployment(c, host.Options{Compiler: cmdutil.CompilerArgs()})
+	d := host.OpenInstaller(c, host.Options{Compiler: cmdutil.CompilerArgs()})
 	for _, p := range carried {
 		file := filepath.Join(b.in("plugins"), p.file())
 		if err := os.WriteFile(file, modules[p.file()], 0o644); err != nil {
 			return fmt.Errorf("write plugin: %w", err)
 		}
-		if _, err := d.Install(cmd.Context(), file, host.InstallWishes{}); err != nil {
+		if _, err := d.InstallFrom(cmd.Context(), file, deploy.InstallOptions{}); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/masterkey"
 )
 
 func keyCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func keyRotateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := host.RotateMasterKey(cmd.Context(), c, key, lost)
+			r, err := masterkey.Rotate(cmd.Context(), c, key, lost)
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func firstLine(cmd *cobra.Command, file string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-func printRotation(out io.Writer, r *host.Rotation) error {
+func printRotation(out io.Writer, r *masterkey.Rotation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if r.Before {
 		fmt.Fprintf(w, "The data is sealed under the new master key (named %s) already: start with that one.\n", r.Key)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // TestKillOperations ends the program, by SIGKILL or SIGTERM, at random moments
@@ -180,7 +183,7 @@ func (o *operations) archives(kind string) (files []string) {
 		o.t.Fatal(err)
 	}
 	for _, f := range files {
-		if _, err := host.InspectArchive(f); err != nil {
+		if _, err := backup.Inspect(context.Background(), f); err != nil {
 			o.t.Errorf("%s: %v", o.name, err)
 		}
 	}
@@ -315,7 +318,7 @@ func (o *operations) rotate() {
 	first := o.took[o.name] == 0
 	o.command(o.name, "key", "rotate-master", "--db-path", o.data, "--new-key-file", file)
 	opens := func(key string) bool {
-		c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": o.data, "master-key": key, "http-addr": "127.0.0.1:0", "plugin-dir": o.t.TempDir()}})
+		c, _, err := config.Load(config.Sources{Flags: map[string]string{"db-path": o.data, "master-key": key, "http-addr": "127.0.0.1:0", "plugin-dir": o.t.TempDir()}})
 		if err != nil {
 			o.t.Fatal(err)
 		}

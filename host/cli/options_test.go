@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // Each option with a wrong value, by flag, variable and file: one line that
@@ -19,7 +19,7 @@ func TestWrongOptions(t *testing.T) {
 	if apart.Run(t) {
 		return
 	}
-	for _, o := range host.AllOptions() {
+	for _, o := range config.AllOptions() {
 		value := o.Kind.Wrong
 		shown := strings.Trim(strconv.Quote(value), `"`)
 		switch {
@@ -79,8 +79,8 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-func isPath(o host.Option) bool {
-	return o.Kind.Name == host.KindDirectory || o.Kind.Name == host.KindFile
+func isPath(o config.Option) bool {
+	return o.Kind.Name == config.KindDirectory || o.Kind.Name == config.KindFile
 }
 
 // A path with another thing in its place, or in its way, is refused at the start
@@ -91,14 +91,14 @@ func TestWrongPaths(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range host.AllOptions() {
+	for _, o := range config.AllOptions() {
 		if !isPath(o) {
 			continue
 		}
 		name := o.Name
 		is := map[string]string{filepath.Join(file, "below"): "leads through a file"}
 		right := filepath.Join(dir, "none")
-		if o.Kind.Name == host.KindDirectory {
+		if o.Kind.Name == config.KindDirectory {
 			is[file] = "is a file"
 		} else {
 			is[dir] = "is a directory"

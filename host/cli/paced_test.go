@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A test binary that is the program with the value paced of reexec has a clock
@@ -44,11 +46,11 @@ func runPaced() int {
 		if err != nil {
 			return err
 		}
-		c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+		c, _, err := config.Load(config.Sources{Flags: flags})
 		if err != nil {
 			return err
 		}
-		logs, err := host.OpenLogs(c, os.Stderr)
+		logs, err := logs.New(os.Stderr, c.LogsMode, c.LogLevel)
 		if err != nil {
 			return err
 		}

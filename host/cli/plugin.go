@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // distDir is where built modules go in a checkout.
@@ -59,7 +59,7 @@ func pluginBuildCommand() *cobra.Command {
 		Example: "  parley plugin build plugins/provider/vllm",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := host.BuildPlugin(cmd.Context(), args[0], out, cmd.ErrOrStderr())
+			file, err := plugin.Build(cmd.Context(), args[0], out, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -96,11 +96,16 @@ func pluginPackCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read manifest: %w", err)
 			}
-			name, packed, err := host.PackPlugin(module, m)
+			packed, err := plugin.Pack(module, m)
 			if err != nil {
 				return fmt.Errorf("pack %s: %w", args[0], err)
 			}
-			for _, w := range host.ManifestWarnings(m) {
+			packedAs, err := plugin.ReadManifest(packed)
+			if err != nil {
+				return fmt.Errorf("pack %s: %w", args[0], err)
+			}
+			name := packedAs.Name + "-" + packedAs.Version + ".wasm"
+			for _, w := range plugin.ManifestWarnings(m) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", manifest, w)
 			}
 			if err := os.MkdirAll(out, 0o755); err != nil {
@@ -143,7 +148,7 @@ func pluginInspectCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read plugin: %w", err)
 			}
-			report, err := host.InspectPlugin(module)
+			report, err := plugin.Inspect(module)
 			if err != nil {
 				return fmt.Errorf("inspect %s: %w", args[0], err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // cacheOptions are the options of the host that say where compiled plugins are.
@@ -39,7 +40,7 @@ func pluginCacheListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, err := host.ListCompiled(dir)
+			kept, err := wasm.ListCache(dir)
 			if err != nil {
 				return fmt.Errorf("list compiled plugins: %w", err)
 			}
@@ -71,7 +72,7 @@ func pluginCacheCleanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			removed, err := host.CleanCompiled(dir, unused)
+			removed, err := wasm.CleanCache(dir, unused)
 			if err != nil {
 				return fmt.Errorf("remove compiled plugins: %w", err)
 			}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
+	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
 // TestPluginCache: what a plugin is compiled to stays in the folder that is named,
@@ -43,7 +43,7 @@ func TestPluginCache(t *testing.T) {
 	}
 	list := func() (l struct {
 		Dir     string
-		Modules []host.CompiledModule
+		Modules []wasm.Kept
 	},
 	) {
 		t.Helper()

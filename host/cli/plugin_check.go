@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 func pluginCheckCommand() *cobra.Command {
-	var t host.Trial
+	var t trial.Options
 	var asJSON bool
 	var junit string
 	cmd := &cobra.Command{
@@ -41,7 +42,7 @@ func pluginCheckCommand() *cobra.Command {
 			}
 			t.Compiler = cmdutil.CompilerArgs()
 			t.CacheDir = cmdutil.CompiledDir()
-			report, err := host.CheckPlugin(cmd.Context(), module, t)
+			report, err := trial.Check(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("check %s: %w", args[0], err)
 			}
@@ -71,7 +72,7 @@ func pluginCheckCommand() *cobra.Command {
 }
 
 func pluginBenchCommand() *cobra.Command {
-	var t host.Trial
+	var t trial.Options
 	var body string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -98,7 +99,7 @@ func pluginBenchCommand() *cobra.Command {
 				t.Cases = findCases(args[0], module)
 			}
 			t.Compiler = cmdutil.CompilerArgs()
-			figures, err := host.MeasurePlugin(cmd.Context(), module, t)
+			figures, err := trial.Measure(cmd.Context(), module, t)
 			if err != nil {
 				return fmt.Errorf("measure %s: %w", args[0], err)
 			}
@@ -117,7 +118,7 @@ func pluginBenchCommand() *cobra.Command {
 // findCases returns the folder of the cases next to the manifest of a plugin whose
 // module is that file; empty where there is none.
 func findCases(file string, module []byte) string {
-	report, err := host.InspectPlugin(module)
+	report, err := plugin.Inspect(module)
 	if err != nil || report.Manifest == nil {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // TestPluginCheck runs `plugin check` and `plugin bench` on a plugin that
@@ -77,7 +77,7 @@ func TestPluginCheck(t *testing.T) {
 func TestFindCases(t *testing.T) {
 	module, err := os.ReadFile(filepath.Join(root(t), "host/internal/plugin/conformance/testdata/subject.wasm"))
 	if err == nil {
-		_, module, err = host.PackPlugin(module, []byte(`{"abi":1,"kind":"provider","name":"mine","version":"1.0.0","source":"mine"}`))
+		module, err = plugin.Pack(module, []byte(`{"abi":1,"kind":"provider","name":"mine","version":"1.0.0","source":"mine"}`))
 	}
 	if err != nil {
 		t.Fatal(err)

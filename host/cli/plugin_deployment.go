@@ -14,6 +14,9 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/cli/internal/telemetry"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // deploymentOptions are the host's options that a command on the plugin
@@ -36,8 +39,8 @@ func addDeployment(cmd *cobra.Command, more ...string) *cobra.Command {
 // addNamed gives cmd the flags of the host's options called names, and of the file
 // that has them.
 func addNamed(cmd *cobra.Command, names []string) *cobra.Command {
-	cmd.Flags().String(cmdutil.FlagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
-	for _, o := range host.AllOptions() {
+	cmd.Flags().String(cmdutil.FlagConfigFile, "", "TOML file with options (default "+config.DefaultConfigFile+" where it exists)")
+	for _, o := range config.AllOptions() {
 		if slices.Contains(names, o.Name) {
 			cmd.Flags().String(o.Name, o.Default, fmt.Sprintf("%s: %s", o.Meaning, o.Kind.Allowed))
 		}
@@ -46,7 +49,7 @@ func addNamed(cmd *cobra.Command, names []string) *cobra.Command {
 }
 
 // openDeployment returns the plugin directory that flags, environment and file name.
-func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
+func openDeployment(cmd *cobra.Command) (*deploy.Installer, error) {
 	c, err := cmdutil.LoadOnly(cmd, slices.Concat(deploymentOptions, downloadOptions))
 	if err != nil {
 		return nil, err
@@ -55,7 +58,7 @@ func openDeployment(cmd *cobra.Command) (*host.Deployment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
-	return host.OpenDeployment(c, host.Options{Embedded: modules, Compiler: cmdutil.CompilerArgs()}), nil
+	return host.OpenInstaller(c, host.Options{Embedded: modules, Compiler: cmdutil.CompilerArgs()}), nil
 }
 
 // collectorManifests are those of the plugin directory, and of the rest that a name or
@@ -73,7 +76,7 @@ const (
 
 // askToAccept runs change and, where it wants wider grants or a taken source to be
 // accepted and a person sits at a terminal, asks that person and runs it again.
-func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.InstallWishes) (*host.PluginChange, error)) error {
+func askToAccept(cmd *cobra.Command, o deploy.InstallOptions, change func(deploy.InstallOptions) (*deploy.Change, error)) error {
 	c, err := acceptChange(cmd, o, change)
 	if err != nil {
 		return err
@@ -82,9 +85,9 @@ func askToAccept(cmd *cobra.Command, o host.InstallWishes, change func(host.Inst
 }
 
 // acceptChange is askToAccept without the printing.
-func acceptChange(cmd *cobra.Command, o host.InstallWishes, change func(host.InstallWishes) (*host.PluginChange, error)) (*host.PluginChange, error) {
+func acceptChange(cmd *cobra.Command, o deploy.InstallOptions, change func(deploy.InstallOptions) (*deploy.Change, error)) (*deploy.Change, error) {
 	c, err := change(o)
-	if host.IsTerminal(os.Stdin) && host.IsTerminal(os.Stderr) {
+	if logs.IsTerminal(os.Stdin) && logs.IsTerminal(os.Stderr) {
 		in := bufio.NewReader(cmd.InOrStdin())
 		for err != nil && askPerson(cmd.ErrOrStderr(), in, err, &o) {
 			c, err = change(o)
@@ -94,7 +97,7 @@ func acceptChange(cmd *cobra.Command, o host.InstallWishes, change func(host.Ins
 }
 
 // printChanged prints what has come of a version.
-func printChanged(cmd *cobra.Command, c *host.PluginChange) error {
+func printChanged(cmd *cobra.Command, c *deploy.Change) error {
 	return cmdutil.PrintResult(cmd, c, func(w io.Writer) error {
 		printChange(w, c)
 		return nil
@@ -103,13 +106,13 @@ func printChanged(cmd *cobra.Command, c *host.PluginChange) error {
 
 // askPerson puts what err wants accepted to a person, and notes a yes in o. It returns
 // false where the answer is no, or err is not of that kind.
-func askPerson(w io.Writer, in *bufio.Reader, err error, o *host.InstallWishes) bool {
+func askPerson(w io.Writer, in *bufio.Reader, err error, o *deploy.InstallOptions) bool {
 	accept := &o.Grant
-	if widened, ok := errors.AsType[*host.PluginWidened](err); ok {
+	if widened, ok := errors.AsType[*deploy.WidenedError](err); ok {
 		c := widened.Change
 		fmt.Fprintf(w, "plugin %s %s asks for more than %s:\n", c.Name, c.Version, widened.Than)
 		printGrants(w, "  ", c.Widened)
-	} else if taken, ok := errors.AsType[*host.PluginTaken](err); ok {
+	} else if taken, ok := errors.AsType[*deploy.TakenError](err); ok {
 		c := taken.Change
 		fmt.Fprintf(w, "plugin %s %s is for the source %s, which plugin %s answers. In its place it would get its requests and keys, and may do more than it:\n", c.Name, c.Version, c.Source, c.Owner)
 		printGrants(w, "  ", c.Widened)
@@ -128,7 +131,7 @@ func askPerson(w io.Writer, in *bufio.Reader, err error, o *host.InstallWishes) 
 }
 
 // printChange tells what has come of a version.
-func printChange(w io.Writer, c *host.PluginChange) {
+func printChange(w io.Writer, c *deploy.Change) {
 	fmt.Fprintf(w, "plugin   %s %s\n", c.Name, c.Version)
 	if c.File != "" {
 		fmt.Fprintf(w, "file     %s\n", c.File)
@@ -158,7 +161,7 @@ func printChange(w io.Writer, c *host.PluginChange) {
 }
 
 // printSource tells whether the plugin answers its source, and who did before.
-func printSource(w io.Writer, c *host.PluginChange) {
+func printSource(w io.Writer, c *deploy.Change) {
 	switch {
 	case c.Source == "":
 	case c.Owner == c.Name && c.OwnerBefore != "" && c.OwnerBefore != c.Name:
@@ -174,7 +177,7 @@ func printSource(w io.Writer, c *host.PluginChange) {
 }
 
 // printGrants prints a line for each grant, the first behind head.
-func printGrants(w io.Writer, head string, g host.PluginGrants) {
+func printGrants(w io.Writer, head string, g deploy.Grants) {
 	var lines []string
 	for _, s := range g.HTTP {
 		lines = append(lines, "requests to "+s)

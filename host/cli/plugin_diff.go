@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginDiffCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func pluginDiffCommand() *cobra.Command {
 }
 
 // printDiff shows a line for each change: "! " in front of a grant that came.
-func printDiff(w io.Writer, d *host.PluginDiff) {
+func printDiff(w io.Writer, d *deploy.Diff) {
 	fmt.Fprintf(w, "%s %s (%.12s) → %s %s (%.12s)\n", d.Old.Name, d.Old.Version, d.Old.SHA256, d.New.Name, d.New.Version, d.New.SHA256)
 	widened := slices.Concat(d.Widened.HTTP, d.Widened.Secrets)
 	for _, c := range d.Changes {

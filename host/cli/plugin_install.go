@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginInstallCommand() *cobra.Command {
-	var wishes host.InstallWishes
+	var wishes deploy.InstallOptions
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "install FILE-or-URL[@SHA256] | REFERENCE | NAME[@CONSTRAINT]",
@@ -52,9 +52,9 @@ func pluginInstallCommand() *cobra.Command {
 			if source != args[0] {
 				wishes.Reference = args[0]
 			}
-			var done *host.PluginChange
-			err = askToAccept(cmd, wishes, func(o host.InstallWishes) (_ *host.PluginChange, err error) {
-				done, err = d.Install(cmd.Context(), source, o)
+			var done *deploy.Change
+			err = askToAccept(cmd, wishes, func(o deploy.InstallOptions) (_ *deploy.Change, err error) {
+				done, err = d.InstallFrom(cmd.Context(), source, o)
 				return done, err
 			})
 			if err != nil || !wait {
@@ -77,13 +77,13 @@ func pluginInstallCommand() *cobra.Command {
 // resolveName turns the name of a plugin into where it is: in the registry of the
 // configuration or, where none is set, among the plugins that are shipped. What is a
 // file, or no name, it returns as it is. release removes what was made for it.
-func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found string, release func(), err error) {
+func resolveName(cmd *cobra.Command, d *deploy.Installer, source string) (found string, release func(), err error) {
 	release = func() {}
-	if _, err := os.Stat(source); err == nil || !host.IsPluginReference(source) {
+	if _, err := os.Stat(source); err == nil || !deploy.IsReference(source) {
 		return source, release, nil
 	}
-	if d.HasRegistry() {
-		found, err = d.Locate(cmd.Context(), source)
+	if d.Dir.Registry != "" {
+		found, err = d.Dir.Locate(cmd.Context(), source)
 		return found, release, err
 	}
 	plugins, err := shippedPlugins("*")
@@ -92,7 +92,7 @@ func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found s
 	}
 	var names []string
 	for _, p := range plugins {
-		if allowed, err := host.PluginMeets(p.Name, p.Version, source); err != nil || !allowed {
+		if allowed, err := deploy.Meets(p.Name, p.Version, source); err != nil || !allowed {
 			names = append(names, p.Name)
 			continue
 		}
@@ -113,7 +113,7 @@ func resolveName(cmd *cobra.Command, d *host.Deployment, source string) (found s
 
 // awaitPlugin has the running host take up what its directory says, and returns once
 // the version that c tells of runs there.
-func awaitPlugin(cmd *cobra.Command, c *host.PluginChange) error {
+func awaitPlugin(cmd *cobra.Command, c *deploy.Change) error {
 	var reloaded struct {
 		Refused []struct{ Name, Version, Error string }
 	}

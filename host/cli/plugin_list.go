@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginListCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func pluginListCommand() *cobra.Command {
 			if available {
 				return listAvailable(cmd, d, asJSON)
 			}
-			items, err := d.List()
+			items, err := d.Dir.List(d.Embedded)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ type availablePlugin struct {
 }
 
 // listAvailable prints what `parley plugin install NAME` finds.
-func listAvailable(cmd *cobra.Command, d *host.Deployment, asJSON bool) error {
+func listAvailable(cmd *cobra.Command, d *deploy.Installer, asJSON bool) error {
 	plugins, err := shippedPlugins("*")
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func listAvailable(cmd *cobra.Command, d *host.Deployment, asJSON bool) error {
 	var list []availablePlugin
 	for _, p := range plugins {
 		a := availablePlugin{p.Name, p.Version, p.Kind, p.Source, "this program"}
-		if d.HasRegistry() {
+		if d.Dir.Registry != "" {
 			a.From, a.Version = "the registry", "" // which has versions of its own
 		} else if module, err := p.embedded(); err != nil {
 			return err
@@ -81,7 +81,7 @@ func listAvailable(cmd *cobra.Command, d *host.Deployment, asJSON bool) error {
 	return w.Flush()
 }
 
-func printItems(out io.Writer, items []host.PluginItem) error {
+func printItems(out io.Writer, items []deploy.Item) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tUSE\tBY\tKIND\tSOURCE\tOWNER\tABI\tSHA256\tSTATE\tGRANTS")
 	for _, i := range items {

@@ -3,12 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginPinCommand() *cobra.Command {
-	var wishes host.InstallWishes
+	var wishes deploy.InstallOptions
 	cmd := &cobra.Command{
 		Use:   "pin NAME[@CONSTRAINT]",
 		Short: "Choose which version of a plugin is in use",
@@ -23,7 +23,7 @@ func pluginPinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return askToAccept(cmd, wishes, func(o host.InstallWishes) (*host.PluginChange, error) {
+			return askToAccept(cmd, wishes, func(o deploy.InstallOptions) (*deploy.Change, error) {
 				return d.Pin(cmd.Context(), args[0], o)
 			})
 		},

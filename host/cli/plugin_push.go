@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginPushCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func pluginPushCommand() *cobra.Command {
 			"  parley plugin push plugins/dist/openai-1.1.0.wasm oci://registry.example.com/parley/openai",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return publish(cmd, args, (*host.Deployment).Push)
+			return publish(cmd, args, (*deploy.Installer).Push)
 		},
 	}
 	return cmdutil.JSONFlag(addDeployment(cmd, optionPrivate))
@@ -45,14 +45,14 @@ func pluginSaveCommand() *cobra.Command {
 			"  parley plugin save openai@1.0.0 /media/plugins",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return publish(cmd, args, (*host.Deployment).Save)
+			return publish(cmd, args, (*deploy.Installer).Save)
 		},
 	}
 	return cmdutil.JSONFlag(addDeployment(cmd))
 }
 
 // publish has put bring the plugin that args begin with to where they end.
-func publish(cmd *cobra.Command, args []string, put func(d *host.Deployment, ctx context.Context, from, to string, created time.Time) (*host.PublishedPlugin, error)) error {
+func publish(cmd *cobra.Command, args []string, put func(d *deploy.Installer, ctx context.Context, from, to string, created time.Time) (*deploy.Published, error)) error {
 	created, err := sourceDate()
 	if err != nil {
 		return err

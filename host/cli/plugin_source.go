@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginSourceCommand() *cobra.Command {
-	var wishes host.InstallWishes
+	var wishes deploy.InstallOptions
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "source [SOURCE NAME]",
@@ -35,7 +35,7 @@ func pluginSourceCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 2 {
-				return askToAccept(cmd, wishes, func(o host.InstallWishes) (*host.PluginChange, error) {
+				return askToAccept(cmd, wishes, func(o deploy.InstallOptions) (*deploy.Change, error) {
 					return d.Bind(cmd.Context(), args[0], args[1], o.Grant)
 				})
 			}

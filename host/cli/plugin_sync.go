@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginSyncCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func pluginSyncCommand() *cobra.Command {
 			}
 			failed := 0
 			for _, s := range all {
-				if s.State == host.PluginSyncFailed {
+				if s.State == deploy.SyncFailed {
 					failed++
 				}
 			}
@@ -61,13 +61,13 @@ func pluginSyncCommand() *cobra.Command {
 	}, optionPrivate))
 }
 
-func printSynced(out io.Writer, all []host.PluginSynced) error {
+func printSynced(out io.Writer, all []deploy.Synced) error {
 	for _, s := range all {
 		var more string
 		switch s.State {
-		case host.PluginSyncFailed:
+		case deploy.SyncFailed:
 			more = ": " + s.Reason
-		case host.PluginSyncKept:
+		case deploy.SyncKept:
 		default:
 			more = "  from " + s.From
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginOutdatedCommand() *cobra.Command {
@@ -40,7 +40,7 @@ func pluginOutdatedCommand() *cobra.Command {
 	return cmdutil.JSONFlag(addDeployment(cmd, optionPrivate))
 }
 
-func printOutdated(out io.Writer, all []host.PluginNewer) error {
+func printOutdated(out io.Writer, all []deploy.Newer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tUSE\tBY\tALLOWED\tNEWEST\tFROM")
 	for _, n := range all {
@@ -58,7 +58,7 @@ func printOutdated(out io.Writer, all []host.PluginNewer) error {
 }
 
 // printHeld says which constraints hold newer versions back.
-func printHeld(w io.Writer, all []host.PluginNewer) {
+func printHeld(w io.Writer, all []deploy.Newer) {
 	for _, n := range all {
 		if n.Held {
 			fmt.Fprintf(w, "%s %s is held back by the constraint %s in plugins.lock: `parley plugin pin %s@` drops it\n", n.Name, n.Newest, n.Constraint, n.Name)
@@ -67,7 +67,7 @@ func printHeld(w io.Writer, all []host.PluginNewer) {
 }
 
 // countFailed is an error where a place could not be asked.
-func countFailed(all []host.PluginNewer) error {
+func countFailed(all []deploy.Newer) error {
 	bad := 0
 	for _, n := range all {
 		if n.Failed {
@@ -81,7 +81,7 @@ func countFailed(all []host.PluginNewer) error {
 }
 
 func pluginUpdateCommand() *cobra.Command {
-	var wishes host.InstallWishes
+	var wishes deploy.InstallOptions
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "update [NAME]",
@@ -116,8 +116,8 @@ func pluginUpdateCommand() *cobra.Command {
 }
 
 // update installs what all allow, and prints the changes as one result.
-func update(cmd *cobra.Command, d *host.Deployment, all []host.PluginNewer, wishes host.InstallWishes) error {
-	done := []*host.PluginChange{}
+func update(cmd *cobra.Command, d *deploy.Installer, all []deploy.Newer, wishes deploy.InstallOptions) error {
+	done := []*deploy.Change{}
 	var failed []error
 	for _, n := range all {
 		if n.Failed {
@@ -126,7 +126,7 @@ func update(cmd *cobra.Command, d *host.Deployment, all []host.PluginNewer, wish
 		if n.Reference == "" {
 			continue
 		}
-		c, err := acceptChange(cmd, wishes, func(o host.InstallWishes) (*host.PluginChange, error) {
+		c, err := acceptChange(cmd, wishes, func(o deploy.InstallOptions) (*deploy.Change, error) {
 			return d.Update(cmd.Context(), n, o)
 		})
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 func pluginVerifyCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func pluginVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items, err := d.List()
+			items, err := d.Dir.List(d.Embedded)
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func pluginVerifyCommand() *cobra.Command {
 			}
 			bad := 0
 			for _, i := range items {
-				if i.State != host.PluginPinned && i.State != host.PluginUnlisted {
+				if i.State != deploy.StatePinned && i.State != deploy.StateUnlisted {
 					bad++
 				}
 			}
@@ -49,12 +49,12 @@ func pluginVerifyCommand() *cobra.Command {
 	}))
 }
 
-func printVerified(out io.Writer, items []host.PluginItem) (err error) {
+func printVerified(out io.Writer, items []deploy.Item) (err error) {
 	for _, i := range items {
 		switch i.State {
-		case host.PluginPinned:
+		case deploy.StatePinned:
 			_, err = fmt.Fprintf(out, "ok        %s %s  %s\n", i.Name, i.Version, i.SHA256)
-		case host.PluginUnlisted:
+		case deploy.StateUnlisted:
 			_, err = fmt.Fprintf(out, "%-9s %s: %s\n", i.State, i.File, i.Reason)
 		default:
 			_, err = fmt.Fprintf(out, "%-9s %s %s: %s\n", i.State, i.Name, i.Version, i.Reason)

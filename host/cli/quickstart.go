@@ -19,6 +19,8 @@ import (
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // What quickstart makes.
@@ -71,7 +73,7 @@ func quickstartCommand() *cobra.Command {
 			if d.model == "" {
 				return cmdutil.UsageError{Err: errors.New("--model is empty: name the model that the printed command is to ask for")}
 			}
-			c, _, err := cmdutil.LoadConfig(cmd, map[string]string{"db-path": cmdutil.QuickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"})
+			c, _, err := cmdutil.LoadConfig(cmd, map[string]string{"db-path": cmdutil.QuickstartData(), "plugin-lock": config.LockOff, "log-level": "warn"})
 			if err != nil {
 				return err
 			}
@@ -92,7 +94,7 @@ func quickstartCommand() *cobra.Command {
 	f.IntVar(&d.nodes, "nodes", 1, "hosts to run as one cluster on this machine: 1, 3 or 5; more than one need nats-server in PATH, or Go to build it with")
 	f.String("api-key-file", "", "file that holds the provider's API key")
 	cmdutil.AddOptions(cmd)
-	for name, value := range map[string]string{"db-path": cmdutil.QuickstartData(), "plugin-lock": host.LockOff, "log-level": "warn"} {
+	for name, value := range map[string]string{"db-path": cmdutil.QuickstartData(), "plugin-lock": config.LockOff, "log-level": "warn"} {
 		f.Lookup(name).DefValue = value
 	}
 	cmd.SetHelpFunc(helpShortly)
@@ -115,14 +117,14 @@ func helpShortly(cmd *cobra.Command, args []string) {
 }
 
 // run seeds a host, prints how to ask it and serves until the command's context ends.
-func (d demo) run(cmd *cobra.Command, c host.Config) error {
+func (d demo) run(cmd *cobra.Command, c config.Config) error {
 	ctx, stdout, progress := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	say := func(format string, args ...any) { fmt.Fprintf(progress, "parley: "+format+"\n", args...) }
 	modules, err := embeddedModules()
 	if err != nil {
 		return fmt.Errorf("read embedded plugins: %w", err)
 	}
-	providers, err := host.ProviderManifests(c, modules)
+	providers, err := providerManifests(c, modules)
 	if err != nil {
 		return err
 	}
@@ -145,13 +147,13 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 			modules = append(modules, built)
 		}
 	}
-	if c.PluginLock == host.LockOff {
+	if c.PluginLock == config.LockOff {
 		say("plugins run as they are, without plugins.lock: for a deployment, see `parley serve --help`")
 	}
 	if d.nodes > 1 {
 		return d.runNodes(cmd, c, built)
 	}
-	logs, err := host.OpenLogs(c, progress)
+	logs, err := logs.New(progress, c.LogsMode, c.LogLevel)
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (d demo) run(cmd *cobra.Command, c host.Config) error {
 }
 
 // sayStopped says goodbye.
-func sayStopped(c host.Config, err error, say func(format string, args ...any)) {
+func sayStopped(c config.Config, err error, say func(format string, args ...any)) {
 	if err == nil {
 		say("stopped; what was loaded is in %s, until the next quickstart", c.DBPath)
 	}
@@ -192,7 +194,7 @@ func sayStopped(c host.Config, err error, say func(format string, args ...any)) 
 // tryProvider asks the provider for one word, through h's own API, and tells what
 // came of it: a wrong key, address or model shows at once. The channel is closed
 // when it has told, or when ctx ended.
-func (d demo) tryProvider(ctx context.Context, c host.Config, h *host.Host, say func(format string, args ...any)) <-chan struct{} {
+func (d demo) tryProvider(ctx context.Context, c config.Config, h *host.Host, say func(format string, args ...any)) <-chan struct{} {
 	told := make(chan struct{})
 	if d.source == demoSource || c.TLS.Cert != "" { // there is no provider; or this program may not trust its certificate
 		close(told)
@@ -221,8 +223,8 @@ func (d demo) tryProvider(ctx context.Context, c host.Config, h *host.Host, say 
 }
 
 // showConsole tells where the console is, and opens it if that was asked for.
-func (d demo) showConsole(c host.Config, h *host.Host, say func(format string, args ...any)) {
-	if c.Console != host.ConsoleOn {
+func (d demo) showConsole(c config.Config, h *host.Host, say func(format string, args ...any)) {
+	if c.Console != config.ConsoleOn {
 		if d.open {
 			say("--open does nothing with --console=off")
 		}
@@ -244,9 +246,9 @@ func (d demo) showConsole(c host.Config, h *host.Host, say func(format string, a
 	}
 }
 
-func (d demo) sayServing(c host.Config, say func(format string, args ...any)) {
+func (d demo) sayServing(c config.Config, say func(format string, args ...any)) {
 	if !c.MasterKey.IsZero() {
-		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", host.EnvPrefix)
+		say("the command reads the key from %sMASTER_KEY, which the shell that runs it needs too", config.EnvPrefix)
 	}
 	say("serving until interrupted")
 }
@@ -275,11 +277,11 @@ func (d demo) settings(indexes ...string) []byte {
 }
 
 // keyPlace is where the shell of whoever asks has the master key; "": nobody needs one.
-func keyPlace(c host.Config) string {
+func keyPlace(c config.Config) string {
 	if c.MasterKey.IsZero() {
 		return ""
 	}
-	return "$" + host.EnvPrefix + "MASTER_KEY"
+	return "$" + config.EnvPrefix + "MASTER_KEY"
 }
 
 // command is a curl that works, from any folder. It never holds a key: where

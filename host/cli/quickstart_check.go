@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // check refuses arguments that make no workspace of which the printed command
@@ -22,7 +22,7 @@ func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 			return cmdutil.UsageError{Err: err}
 		}
 	}
-	if err := host.CheckSettings(ctx, demoWorkspace, d.settings(demoIndex), providers); err != nil {
+	if err := checkSettings(ctx, demoWorkspace, d.settings(demoIndex), providers); err != nil {
 		return cmdutil.UsageError{Err: fmt.Errorf("--source, --base-url and --api-key-file make no workspace: %w", err)}
 	}
 	return nil
@@ -30,7 +30,7 @@ func (d demo) check(ctx context.Context, providers []*abi.Manifest) error {
 
 // checkAlone refuses to run beside another quickstart that has the same data, and says
 // where that one is and what it can be asked to do instead.
-func (d demo) checkAlone(ctx context.Context, c host.Config) error {
+func (d demo) checkAlone(ctx context.Context, c config.Config) error {
 	pid, url := cmdutil.RunningIn(ctx, c.DBPath)
 	if url == "" {
 		return nil

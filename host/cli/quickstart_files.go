@@ -11,6 +11,9 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/cli/internal/documents"
+	"github.com/parley-search/parley/host/internal/search/reader"
+	"github.com/parley-search/parley/host/internal/search/reader/pdf"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // index is the index of the files at d.path, which has nothing else: those of another folder, and the samples,
@@ -25,13 +28,13 @@ func (d demo) index() string {
 
 // serveFiles serves h with the files of d.path, which it imports through its own API as `parley documents
 // import` does.
-func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
+func (d demo) serveFiles(ctx context.Context, c config.Config, h *host.Host, modules [][]byte, stdout io.Writer, say func(format string, args ...any)) error {
 	index := d.index()
 	if _, err := h.Seed(ctx, host.Seed{
 		Workspace:     demoWorkspace,
 		Settings:      d.settings(index),
 		Index:         index,
-		IndexSettings: withDescription(host.FileIndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
+		IndexSettings: withDescription(reader.IndexSettings, "Files of "+documents.SourceName([]string{d.path})+"."),
 		Documents:     []byte("[]"),
 	}); err != nil {
 		return fmt.Errorf("make the index: %w", closeAfter(h, err))
@@ -43,16 +46,16 @@ func (d demo) serveFiles(ctx context.Context, c host.Config, h *host.Host, modul
 	served := make(chan error, 1)
 	go func() { served <- serveHost(ctx, h) }()
 	d.showConsole(c, h, say)
-	reader, end := host.NewFileReader(cmdutil.CompiledDir(), cmdutil.CompilerArgs())
+	sandbox := pdf.New(cmdutil.CompiledDir(), cmdutil.CompilerArgs())
 	s := documents.Synchronizer{
 		Importer: documents.Importer{Index: index, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cmdutil.NewBar(io.Discard)},
-		Source:   host.FileSource{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: reader,
+		Source:   reader.Source{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: &reader.Reader{PDF: sandbox},
 	}
 	var report strings.Builder
 	err := s.Run(ctx, []string{d.path}, &report)
-	_ = end()
+	_ = sandbox.Close()
 	if err == nil && s.Report.Passages == 0 {
-		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(host.FileExtensions(), " "))
+		err = fmt.Errorf("%s has no file with text in it; formats: %s", d.path, strings.Join(reader.Extensions(), " "))
 	}
 	if err != nil {
 		cancel()

@@ -14,7 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 // natsServer is the program of NATS' server, and natsModule where it comes from.
@@ -116,7 +117,7 @@ func (f *fleet) startNATS(ctx context.Context, running *sync.WaitGroup, program 
 		})
 		urls = append(urls, "nats://node:"+password+"@"+clients[i])
 	}
-	f.env = append(f.env, host.EnvPrefix+"CLUSTER_NATS="+strings.Join(urls, ","))
+	f.env = append(f.env, config.EnvPrefix+"CLUSTER_NATS="+strings.Join(urls, ","))
 	return urls, nil
 }
 
@@ -135,13 +136,13 @@ func childCommand(ctx context.Context, program string, args ...string) *exec.Cmd
 // createLog makes the cluster's log, once the servers have found each other.
 func (f *fleet) createLog(ctx context.Context, urls []string) error {
 	flags := map[string]string{"cluster-name": f.name, "cluster-nats": strings.Join(urls, ","), "master-key": f.key}
-	c, _, err := host.LoadConfig(host.Sources{Flags: flags, Only: host.ClusterOptions()})
+	c, _, err := config.Load(config.Sources{Flags: flags, Only: node.OptionNames()})
 	if err != nil {
 		return err
 	}
 	var last error
 	err = f.await(ctx, "the servers of NATS take the cluster's log", func() bool {
-		last = host.CreateCluster(ctx, c, len(urls), programVersion())
+		last = node.Create(ctx, c, len(urls), programVersion())
 		return last == nil
 	})
 	if err != nil && ctx.Err() == nil {

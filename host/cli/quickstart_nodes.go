@@ -24,8 +24,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/parley-search/parley/examples/quickstart"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A fleet is the nodes of a cluster on this machine, each a process of its own over
@@ -57,7 +58,7 @@ const (
 )
 
 // checkNodes refuses what `quickstart --nodes` cannot do.
-func (d demo) checkNodes(c host.Config) error {
+func (d demo) checkNodes(c config.Config) error {
 	switch {
 	case d.nodes != 1 && d.nodes != 3 && d.nodes != 5:
 		return fmt.Errorf("--nodes is %d: want 1, 3 or 5", d.nodes)
@@ -73,7 +74,7 @@ func (d demo) checkNodes(c host.Config) error {
 // NATS, all on this machine.
 //
 // built is the module of the source, where neither program nor plugin directory has it.
-func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
+func (d demo) runNodes(cmd *cobra.Command, c config.Config, built []byte) error {
 	progress := cmd.ErrOrStderr()
 	f, err := newFleet(cmd, c, d.nodes, func(format string, args ...any) { fmt.Fprintf(progress, "parley: "+format+"\n", args...) })
 	if err != nil {
@@ -88,7 +89,7 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 		if err := os.WriteFile(filepath.Join(dir, d.source+".wasm"), built, 0o600); err != nil {
 			return err
 		}
-		f.env = append(f.env, host.EnvPrefix+"PLUGIN_DIR="+dir)
+		f.env = append(f.env, config.EnvPrefix+"PLUGIN_DIR="+dir)
 	}
 	server, err := findNATS(cmd.Context(), progress)
 	if err != nil {
@@ -142,7 +143,7 @@ func (d demo) runNodes(cmd *cobra.Command, c host.Config, built []byte) error {
 }
 
 // newFleet returns a fleet of n nodes for the configuration that cmd was given.
-func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, args ...any)) (*fleet, error) {
+func newFleet(cmd *cobra.Command, c config.Config, n int, say func(format string, args ...any)) (*fleet, error) {
 	// As one, and beside what a host alone keeps there.
 	dir, err := filepath.Abs(filepath.Join(c.DBPath, "cluster-"+strconv.Itoa(n)))
 	if err != nil {
@@ -153,7 +154,7 @@ func newFleet(cmd *cobra.Command, c host.Config, n int, say func(format string, 
 	}
 	f := &fleet{dir: dir, name: "quickstart", say: say, pids: make([]int, n)}
 	// Before anything: two servers of NATS over one directory destroy what is there.
-	if f.lock, err = host.LockDir(dir); err != nil {
+	if f.lock, err = store.LockDir(dir); err != nil {
 		return nil, f.runsElsewhere(err)
 	}
 	if err := f.prepare(cmd, c, n); err != nil {
@@ -175,12 +176,12 @@ func (f *fleet) runsElsewhere(err error) error {
 }
 
 // prepare fills in f, whose directory is locked, for the configuration that cmd was given.
-func (f *fleet) prepare(cmd *cobra.Command, c host.Config, n int) (err error) {
+func (f *fleet) prepare(cmd *cobra.Command, c config.Config, n int) (err error) {
 	if f.exe, err = os.Executable(); err != nil {
 		return err
 	}
 	if f.key = c.MasterKey.Reveal(); f.key != "" {
-		f.where = "$" + host.EnvPrefix + "MASTER_KEY"
+		f.where = "$" + config.EnvPrefix + "MASTER_KEY"
 	} else if f.key, err = readFleetKey(f.keyFile()); err != nil {
 		return err
 	} else {
@@ -210,14 +211,14 @@ func (f *fleet) prepare(cmd *cobra.Command, c host.Config, n int) (err error) {
 		return err
 	}
 	f.env = os.Environ()
-	set := func(name, value string) { f.env = append(f.env, host.EnvPrefix+name+"="+value) }
-	for name, value := range map[string]string{"LOG_LEVEL": "warn", "PLUGIN_LOCK": host.LockOff} {
-		if os.Getenv(host.EnvPrefix+name) == "" {
+	set := func(name, value string) { f.env = append(f.env, config.EnvPrefix+name+"="+value) }
+	for name, value := range map[string]string{"LOG_LEVEL": "warn", "PLUGIN_LOCK": config.LockOff} {
+		if os.Getenv(config.EnvPrefix+name) == "" {
 			set(name, value)
 		}
 	}
 	known := map[string]string{}
-	for _, o := range host.AllOptions() {
+	for _, o := range config.AllOptions() {
 		known[o.Name] = o.Env()
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -225,7 +226,7 @@ func (f *fleet) prepare(cmd *cobra.Command, c host.Config, n int) (err error) {
 			f.env = append(f.env, name+"="+flag.Value.String())
 		}
 		if flag.Name == cmdutil.FlagConfigFile {
-			f.env = append(f.env, host.EnvConfigFile+"="+flag.Value.String())
+			f.env = append(f.env, config.EnvConfigFile+"="+flag.Value.String())
 		}
 	})
 	set("MASTER_KEY", f.key)
@@ -319,9 +320,9 @@ func (f *fleet) keepNode(ctx context.Context, i int, progress io.Writer, end fun
 func (f *fleet) runNode(ctx context.Context, i int, first bool, progress io.Writer) error {
 	cmd := childCommand(ctx, f.exe, "serve")
 	cmd.Env = append(f.env[:len(f.env):len(f.env)],
-		host.EnvPrefix+"HTTP_ADDR="+f.addrs[i],
-		host.EnvPrefix+"DB_PATH="+filepath.Join(f.dir, fmt.Sprintf("node-%d", i+1)),
-		host.EnvPrefix+"CLUSTER_ADVERTISE=http://"+f.addrs[i])
+		config.EnvPrefix+"HTTP_ADDR="+f.addrs[i],
+		config.EnvPrefix+"DB_PATH="+filepath.Join(f.dir, fmt.Sprintf("node-%d", i+1)),
+		config.EnvPrefix+"CLUSTER_ADVERTISE=http://"+f.addrs[i])
 	told, err := cmd.StderrPipe()
 	if err != nil {
 		return err

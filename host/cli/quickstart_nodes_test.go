@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/e2e/apart"
+	"github.com/parley-search/parley/host/internal/data/store"
 )
 
 // TestQuickstartNodes runs three nodes by one command, kills the one that leads by
@@ -131,7 +131,7 @@ func TestQuickstartNodesTwice(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := host.LockDir(dir)
+	lock, err := store.LockDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // seedSamples loads the films and the documentation, and returns how many films there are.
@@ -27,7 +28,7 @@ func (d demo) samples(ctx context.Context) ([]host.Seed, error) {
 		Workspace:     docsIndex,
 		Settings:      d.settings(docsIndex),
 		Index:         docsIndex,
-		IndexSettings: withDescription(host.FileIndexSettings, "The documentation of Parley, this service: options, routes, plugins, security, telemetry."),
+		IndexSettings: withDescription(reader.IndexSettings, "The documentation of Parley, this service: options, routes, plugins, security, telemetry."),
 		Documents:     docs,
 	}, {
 		Workspace: demoWorkspace,

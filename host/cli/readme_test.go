@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // TestReadme holds the README to what the program does. TestQuickstart runs
@@ -127,7 +127,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 		if args[0] == "serve" {
-			for _, o := range host.AllOptions() {
+			for _, o := range config.AllOptions() {
 				if !strings.Contains(out.String(), "--"+o.Name+" ") {
 					t.Errorf("serve --help does not name --%s", o.Name)
 				}

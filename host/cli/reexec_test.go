@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/e2e/garbage"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A test binary with this variable set is the program, so that it can be
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runPaced())
 	}
 	// Whatever cache folder a test gives to a process: to compile a module takes seconds.
-	if err := os.Setenv("PARLEY_PLUGIN_CACHE_DIR", host.PluginCacheDir(host.Config{})); err != nil {
+	if err := os.Setenv("PARLEY_PLUGIN_CACHE_DIR", host.PluginCacheDir(config.Config{})); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // A replay is what the operator asked `plugin replay` for.
@@ -89,8 +89,8 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	t := host.Trial{Compiler: cmdutil.CompilerArgs(), CacheDir: cmdutil.CompiledDir()}
-	replayer, err := host.OpenReplayer(cmd.Context(), r.source, t, modules...)
+	t := trial.Options{Compiler: cmdutil.CompilerArgs(), CacheDir: cmdutil.CompiledDir()}
+	replayer, err := trial.OpenReplayer(cmd.Context(), r.source, t, modules...)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (r *replay) run(cmd *cobra.Command, file string) error {
 }
 
 // recording reads a body, or a folder that says more of it than that.
-func (r *replay) recording(cmd *cobra.Command, path string) (rec host.Recording, err error) {
+func (r *replay) recording(cmd *cobra.Command, path string) (rec trial.Recording, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return rec, fmt.Errorf("read body: %w", err)
 	}
 	if info.IsDir() {
 		var source string
-		if rec, source, err = host.ReadRecording(path); err != nil {
+		if rec, source, err = trial.ReadRecording(path); err != nil {
 			return rec, err
 		}
 		r.source = cmp.Or(r.source, source)

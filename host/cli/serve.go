@@ -11,6 +11,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 func serveCommand(carry loadModules) *cobra.Command {
@@ -21,7 +23,7 @@ func serveCommand(carry loadModules) *cobra.Command {
 			"It runs the plugins that plugins.lock in the plugin directory pins (`parley plugin install`), exactly as they were pinned, and of other\n" +
 			"names those that this program carries, or builds with Go at its first start. What is altered, missing or unlisted is left out, and named in the log and by GET /plugins.\n" +
 			"--plugin-lock=off, for development, runs whatever the directory holds.\n\n" +
-			"Every option is also an environment variable (" + host.EnvPrefix + "…) and a key of the configuration file:\n" +
+			"Every option is also an environment variable (" + config.EnvPrefix + "…) and a key of the configuration file:\n" +
 			"`parley config explain` shows them with what is in force.",
 		Example: "  parley plugin install openai-1.0.0.wasm && parley serve\n" +
 			"  parley serve --plugin-dir plugins/dist --plugin-lock=off\n" +
@@ -34,18 +36,18 @@ func serveCommand(carry loadModules) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logs, err := host.OpenLogs(c, cmd.ErrOrStderr())
+			hub, err := logs.New(cmd.ErrOrStderr(), c.LogsMode, c.LogLevel)
 			if err != nil {
 				return err
 			}
 			stderr := cmd.ErrOrStderr()
-			if c.LogsMode == host.LogsJSON {
-				stderr = logs.Lines() // who reads the log reads JSON alone
+			if c.LogsMode == logs.JSON {
+				stderr = hub.Lines() // who reads the log reads JSON alone
 			}
 			warnOfFlags(stderr, settings)
-			err = serveWith(cmd.Context(), c, logs, stderr, carry)
-			if err != nil && c.LogsMode == host.LogsJSON && cmd.Context().Err() == nil {
-				log := logs.Logger()
+			err = serveWith(cmd.Context(), c, hub, stderr, carry)
+			if err != nil && c.LogsMode == logs.JSON && cmd.Context().Err() == nil {
+				log := hub.Logger()
 				log.Error().Err(err).Msg("the service ends")
 				return toldError{err}
 			}
@@ -57,12 +59,12 @@ func serveCommand(carry loadModules) *cobra.Command {
 }
 
 // serveWith runs a host to its end.
-func serveWith(ctx context.Context, c host.Config, logs *host.Logs, stderr io.Writer, carry loadModules) error {
+func serveWith(ctx context.Context, c config.Config, hub *logs.Hub, stderr io.Writer, carry loadModules) error {
 	modules, err := carry(ctx, stderr)
 	if err != nil {
 		return fmt.Errorf("read the plugins of this program: %w", err)
 	}
-	h, err := host.Open(ctx, c, hostOptions(logs, modules))
+	h, err := host.Open(ctx, c, hostOptions(hub, modules))
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func serveWith(ctx context.Context, c host.Config, logs *host.Logs, stderr io.Wr
 
 // warnOfFlags names the secrets that came by the command line, which shells keep
 // and, while a program starts, its neighbours see.
-func warnOfFlags(w io.Writer, settings []host.Setting) {
+func warnOfFlags(w io.Writer, settings []config.Setting) {
 	for _, s := range settings {
 		if o := s.Option; o.Secret && s.Origin == "flag --"+o.Name {
 			fmt.Fprintf(w, "parley: --%s on the command line can be read by others: use the variable %s or the configuration file\n", o.Name, o.Env())

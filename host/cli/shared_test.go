@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // built builds the plugin in dir, or finds it built, and returns its module's
 // file in the checkout's plugins/dist: all tests share what is there.
 func built(t testing.TB, dir string) string {
 	t.Helper()
-	file, err := host.BuildPlugin(t.Context(), dir, filepath.Join(root(t), distDir), nil)
+	file, err := plugin.Build(t.Context(), dir, filepath.Join(root(t), distDir), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

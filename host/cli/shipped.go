@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/cmd/parley/embedded"
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 const modulePath = "github.com/parley-search/parley"
@@ -91,7 +92,7 @@ func (p shippedPlugin) module(ctx context.Context, progress io.Writer) ([]byte, 
 	if module, err := os.ReadFile(filepath.Join(built, p.file())); err == nil {
 		return module, nil // the folder is that of these very sources
 	}
-	file, err := host.BuildPlugin(ctx, filepath.Join(dir, filepath.FromSlash(p.dir)), built, progress)
+	file, err := plugin.Build(ctx, filepath.Join(dir, filepath.FromSlash(p.dir)), built, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // BenchmarkStart measures the start of the program with all plugins that we
@@ -23,7 +23,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Fatalf("%d plugins, %v", len(manifests), err)
 	}
 	for _, m := range manifests {
-		if _, err := host.BuildPlugin(b.Context(), filepath.Dir(m), dir, nil); err != nil {
+		if _, err := plugin.Build(b.Context(), filepath.Dir(m), dir, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

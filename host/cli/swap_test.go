@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/cmd/parley/bench"
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // swapsVariable says how often TestHammerSwaps swaps, 4 times otherwise and 12
@@ -176,7 +176,7 @@ func twoVersions(t *testing.T, dir string) [2][]byte {
 		t.Fatal(err)
 	}
 	b := bytes.ReplaceAll(a, []byte("version-A"), []byte("version-B"))
-	if _, b, err = host.PackPlugin(b, bytes.Replace(manifest, []byte(`"1.0.0"`), []byte(`"1.1.0"`), 1)); err != nil {
+	if b, err = plugin.Pack(b, bytes.Replace(manifest, []byte(`"1.0.0"`), []byte(`"1.1.0"`), 1)); err != nil {
 		t.Fatal(err)
 	}
 	return [2][]byte{a, b}

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
 )
 
 // version is the release, which a build of one sets by the linker.
@@ -78,7 +79,7 @@ func readCommit() (revision, date string) {
 }
 
 // hostOptions is what every host of this program is given.
-func hostOptions(logs *host.Logs, modules [][]byte) host.Options {
+func hostOptions(logs *logs.Hub, modules [][]byte) host.Options {
 	revision, date := readCommit()
 	return host.Options{Logs: logs, Embedded: modules, Compiler: cmdutil.CompilerArgs(), Version: programVersion(), Commit: revision, CommitDate: date, NoteCrash: true}
 }

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // TestWeek does to a service what operators and machines do, in a random order that SEED (default
@@ -119,7 +119,7 @@ func newWeek(t *testing.T, seed uint64) *week {
 	w.must(err)
 	var m struct{ Version string }
 	w.must(json.Unmarshal(manifest, &m))
-	_, b, err := host.PackPlugin(a, []byte(strings.Replace(string(manifest), `"`+m.Version+`"`, `"99.0.0"`, 1)))
+	b, err := plugin.Pack(a, []byte(strings.Replace(string(manifest), `"`+m.Version+`"`, `"99.0.0"`, 1)))
 	w.must(err)
 	w.versions = [2][]byte{a, b}
 	w.putPlugin(0)

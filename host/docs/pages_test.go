@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // TestPages runs the commands of each page for users, in their order and in one
@@ -120,7 +121,7 @@ func newKit(t *testing.T) *kit {
 	}
 	k.env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GOCACHE="+names[0], "GOMODCACHE="+names[1], "GOPATH="+names[2], "PARLEY_NO_ANALYTICS=true",
-		"PARLEY_PLUGIN_CACHE_DIR="+host.PluginCacheDir(host.Config{}), "XDG_CACHE_HOME="+k.cache) // no page compiles what another one has
+		"PARLEY_PLUGIN_CACHE_DIR="+host.PluginCacheDir(config.Config{}), "XDG_CACHE_HOME="+k.cache) // no page compiles what another one has
 	// Pages run beside each other, and build the same plugins: build them once.
 	first := exec.Command(filepath.Join(k.bin, "parley"), "init", filepath.Join(t.TempDir(), "first"))
 	first.Dir, first.Env = t.TempDir(), k.env

@@ -17,6 +17,9 @@ import (
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // TestOldModulesPass puts plugins of ABI 1, byte for byte as they were, through
@@ -25,7 +28,7 @@ func TestOldModulesPass(t *testing.T) {
 	t.Parallel()
 	for name, module := range house.OldModules(t) {
 		t.Run(name, func(t *testing.T) {
-			report, err := host.CheckPlugin(t.Context(), module, host.Trial{CallTimeout: time.Minute, CacheDir: house.CompiledModules(t)})
+			report, err := trial.Check(t.Context(), module, trial.Options{CallTimeout: time.Minute, CacheDir: house.CompiledModules(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +45,7 @@ var noMessage = regexp.MustCompile(`"message":\s*""`)
 // tested with.
 func TestOldModuleReplays(t *testing.T) {
 	t.Parallel()
-	r, err := host.OpenReplayer(t.Context(), "openAi", host.Trial{CacheDir: house.CompiledModules(t)}, house.OldModules(t)["openai"])
+	r, err := trial.OpenReplayer(t.Context(), "openAi", trial.Options{CacheDir: house.CompiledModules(t)}, house.OldModules(t)["openai"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +82,14 @@ func TestOldModulesLive(t *testing.T) {
 	defer provider.Close()
 	modules := house.OldModules(t)
 	dir := filepath.Join(t.TempDir(), "plugins")
-	d := host.OpenDeployment(host.Config{PluginDir: dir}, host.Options{})
+	d := host.OpenInstaller(config.Config{PluginDir: dir}, host.Options{})
 	install := func(module []byte) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "any.wasm")
 		if err := os.WriteFile(file, module, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Install(t.Context(), file, host.InstallWishes{Grant: true}); err != nil {
+		if _, err := d.InstallFrom(t.Context(), file, deploy.InstallOptions{Grant: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

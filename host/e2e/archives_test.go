@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -12,9 +13,12 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/data/archive"
 	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -75,7 +79,7 @@ func TestArchives(t *testing.T) {
 			furnish(h)
 			want := content(h)
 			file := makeArchive(h, kind, out)
-			contents, err := host.InspectArchive(file)
+			contents, err := backup.Inspect(context.Background(), file)
 			if err != nil || contents.Kind != kind || contents.Version != "test" || len(contents.Streams) < 2 {
 				t.Errorf("InspectArchive = %+v, %v", contents, err)
 			}
@@ -107,7 +111,7 @@ func TestArchives(t *testing.T) {
 			t.Run("without", func(t *testing.T) {
 				masked := `"apiKey":"sk-weXXXXXX..."`
 				next := restored(t, flags, nil, strings.Replace(want, masked, `"apiKey":null`, 1))
-				if !logs(next, "sealed under another master key, and are dropped", `["apiKey of workspace w"]`) {
+				if !hasLine(next, "sealed under another master key, and are dropped", `["apiKey of workspace w"]`) {
 					t.Errorf("log = %s, want the workspace whose key is to be set again", next.Log.String())
 				}
 			})
@@ -217,15 +221,15 @@ func TestImportRefused(t *testing.T) {
 			for k, v := range tt.flags {
 				flags[k] = v
 			}
-			c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+			c, _, err := config.Load(config.Sources{Flags: flags})
 			if err == nil {
-				var logs *host.Logs
-				if logs, err = host.OpenLogs(c, &house.LogBuffer{}); err != nil {
+				var hub *logs.Hub
+				if hub, err = logs.New(&house.LogBuffer{}, c.LogsMode, c.LogLevel); err != nil {
 					t.Fatal(err)
 				}
 				var h *host.Host
 				c.PluginCacheDir = house.CompiledModules(t)
-				if h, err = host.Open(t.Context(), c, host.Options{Logs: logs}); err == nil {
+				if h, err = host.Open(t.Context(), c, host.Options{Logs: hub}); err == nil {
 					h.Close()
 				}
 			}
@@ -250,7 +254,7 @@ func TestScheduledSnapshots(t *testing.T) {
 	if !waittest.Until(func() bool { _, err := os.Stat(file); return err == nil }) {
 		t.Fatalf("no %s", file)
 	}
-	if _, err := host.InspectArchive(file); err != nil {
+	if _, err := backup.Inspect(context.Background(), file); err != nil {
 		t.Error(err)
 	}
 }

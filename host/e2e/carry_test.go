@@ -9,17 +9,19 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // openCarrying opens a host that takes up what load returns, and serves nothing.
 func openCarrying(t *testing.T, ctx context.Context, load func(context.Context) ([][]byte, error), done func(error)) *host.Host {
 	t.Helper()
 	dir := t.TempDir()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-lock": host.LockOff, "log-level": "off"}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-lock": config.LockOff, "log-level": "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs, err := host.OpenLogs(c, t.Output())
+	logs, err := logs.New(t.Output(), c.LogsMode, c.LogLevel)
 	if err != nil {
 		t.Fatal(err)
 	}

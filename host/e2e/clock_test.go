@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/clocktest"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/backup"
 )
 
 // TestClockJumps sets the machine's clock forward by a year, back by a year and
@@ -83,7 +85,7 @@ func TestClockJumps(t *testing.T) {
 		made = files
 	}
 	for _, file := range made {
-		if _, err := host.InspectArchive(file); err != nil {
+		if _, err := backup.Inspect(context.Background(), file); err != nil {
 			t.Error(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
 // publishVersions puts versions of the plugin plain-c into a registry, and returns
@@ -25,7 +26,7 @@ func publishVersions(t *testing.T, versions ...string) (base string) {
 	shelf := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	t.Cleanup(shelf.Close)
 	base = "oci://" + strings.TrimPrefix(shelf.URL, "http://") + "/plain-c"
-	publisher := host.OpenDeployment(house.Publishing(t), host.Options{})
+	publisher := host.OpenInstaller(house.Publishing(t), host.Options{})
 	for _, version := range versions {
 		file := filepath.Join(t.TempDir(), "x.wasm")
 		module := house.Packed(t, house.OldModules(t)["plain-c"], "plain-c", map[string]any{"version": version, "grants": map[string]any{"http": []string{"${baseUrl}"}}})
@@ -119,7 +120,7 @@ func TestClusterPlugins(t *testing.T) {
 	}
 	c := w.config(t.TempDir())
 	c.PluginDir = dirs[w.houses[0]]
-	if _, err := host.OpenDeployment(c, host.Options{}).Pin(t.Context(), "plain-c@1.1.0", host.InstallWishes{}); err == nil || !strings.Contains(err.Error(), "POST /plugins/install") {
+	if _, err := host.OpenInstaller(c, host.Options{}).Pin(t.Context(), "plain-c@1.1.0", deploy.InstallOptions{}); err == nil || !strings.Contains(err.Error(), "POST /plugins/install") {
 		t.Errorf("a command pins in a node's directory: %v, want an error that says how", err)
 	}
 
@@ -185,8 +186,8 @@ func TestClusterInstallFails(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "plugins")
 			c := w.config(t.TempDir())
 			c.PluginDir = dir
-			d := host.OpenDeployment(c, host.Options{})
-			if _, err := d.Install(t.Context(), base+":1.0.0", host.InstallWishes{}); err != nil {
+			d := host.OpenInstaller(c, host.Options{})
+			if _, err := d.InstallFrom(t.Context(), base+":1.0.0", deploy.InstallOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			state := func() string {

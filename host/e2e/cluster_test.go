@@ -29,6 +29,8 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
 	"github.com/parley-search/parley/host/internal/cluster/natsd"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/node"
 )
 
 // A town is a cluster of houses in one process, on servers of NATS in it.
@@ -52,12 +54,12 @@ func openTown(t *testing.T, n, servers int) *town {
 		"cluster-name": "town", "cluster-nats": strings.Join(s.URLs(), ","), "cluster-nats-synced": "true", "cluster-lease": "1s",
 		"master-key": "a master key of 26 bytes..", "no-analytics": "true",
 	}}
-	c, _, err := host.LoadConfig(host.Sources{Flags: w.flags})
+	c, _, err := config.Load(config.Sources{Flags: w.flags})
 	if err != nil {
 		t.Fatal(err)
 	}
 	waittest.For(t, "the log is made", func() bool { // JetStream has to elect somebody first
-		err = host.CreateCluster(context.Background(), c, servers, "test")
+		err = node.Create(context.Background(), c, servers, "test")
 		return err == nil
 	})
 	for range n {
@@ -417,7 +419,7 @@ func TestClusterOwnData(t *testing.T) {
 		}
 		maps.Copy(flags, tt.flags)
 		flags["db-path"] = tt.dir
-		c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+		c, _, err := config.Load(config.Sources{Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,12 +435,12 @@ func TestClusterOwnData(t *testing.T) {
 }
 
 // config is that of a node of the town with the data in dir.
-func (w *town) config(dir string) host.Config {
+func (w *town) config(dir string) config.Config {
 	w.t.Helper()
 	flags := maps.Clone(w.flags)
 	flags["db-path"], flags["http-addr"] = dir, "127.0.0.1:0"
 	flags["dump-dir"], flags["snapshot-dir"] = filepath.Join(dir, "dumps"), filepath.Join(dir, "snapshots")
-	c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+	c, _, err := config.Load(config.Sources{Flags: flags})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -508,7 +510,7 @@ func TestClusterSnapshots(t *testing.T) {
 	if got := w.see(w.houses[away]).Node.ID; got != id {
 		t.Errorf("the node that came back is %s, it was %s", got, id)
 	}
-	if _, err := host.JoinCluster(t.Context(), w.config(t.TempDir()), false); err != nil {
+	if _, err := node.Join(t.Context(), w.config(t.TempDir()), false); err != nil {
 		t.Errorf("join by hand: %v", err)
 	}
 
@@ -519,24 +521,24 @@ func TestClusterSnapshots(t *testing.T) {
 		h.Close()
 	}
 	w.houses = nil
-	if _, err := host.ResetCluster(t.Context(), w.config(dirs[0])); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
+	if _, err := node.Reset(t.Context(), w.config(dirs[0])); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
 		t.Errorf("reset over a stream that is there: %v, want an error that says what to do first", err)
 	}
 	w.dropStream("PARLEY_town_LOG")
 	if err := log.Make(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.ResetCluster(t.Context(), w.config(dirs[0])); err != nil {
+	if _, err := node.Reset(t.Context(), w.config(dirs[0])); err != nil {
 		t.Fatal(err)
 	}
 	w.houses = append(w.houses, w.open(dirs[0]))
 	w.leader()
 	waittest.For(t, "the other log is refused", func() bool {
-		_, err := host.JoinCluster(t.Context(), w.config(dirs[1]), false)
+		_, err := node.Join(t.Context(), w.config(dirs[1]), false)
 		return err != nil && strings.Contains(err.Error(), "what is here is lost")
 	})
 	waittest.For(t, "another node takes over the snapshot", func() bool {
-		_, err := host.JoinCluster(t.Context(), w.config(dirs[1]), true)
+		_, err := node.Join(t.Context(), w.config(dirs[1]), true)
 		return err == nil
 	})
 	w.houses = append(w.houses, w.open(dirs[1]), w.open(t.TempDir()))
@@ -576,7 +578,7 @@ func TestClusterStreamLost(t *testing.T) {
 	}
 	all("says that there is no stream", says(`"trouble":"read the cluster's log from message `))
 	all("says which", says("the cluster has no stream PARLEY_town_LOG"))
-	if err := host.CreateCluster(t.Context(), w.config(t.TempDir()), 1, "test"); err != nil {
+	if err := node.Create(t.Context(), w.config(t.TempDir()), 1, "test"); err != nil {
 		t.Fatal(err)
 	}
 	all("halts, and says why", says(`the stream was cut, or made again"`))
@@ -899,10 +901,10 @@ func TestClusterRestore(t *testing.T) {
 		had = append(had, h.Must("GET", path, "").Body)
 	}
 	kept := filepath.Join(t.TempDir(), "kept")
-	if _, err := host.BackupCluster(t.Context(), w.config(h.Dir), kept); err != nil {
+	if _, err := node.Backup(t.Context(), w.config(h.Dir), kept); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.BackupCluster(t.Context(), w.config(h.Dir), kept); !errors.Is(err, os.ErrExist) {
+	if _, err := node.Backup(t.Context(), w.config(h.Dir), kept); !errors.Is(err, os.ErrExist) {
 		t.Errorf("written over a file: %v", err)
 	}
 	files := map[string]string{"a backup": kept}
@@ -918,10 +920,10 @@ func TestClusterRestore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			n := openTown(t, 0, 1)
 			dir := filepath.Join(t.TempDir(), "first")
-			if _, err := host.RestoreCluster(t.Context(), n.config(dir), file, zerolog.Nop()); err != nil {
+			if _, err := node.Restore(t.Context(), n.config(dir), file, zerolog.Nop()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := host.RestoreCluster(t.Context(), n.config(dir), file, zerolog.Nop()); err == nil {
+			if _, err := node.Restore(t.Context(), n.config(dir), file, zerolog.Nop()); err == nil {
 				t.Error("restored twice into one directory")
 			}
 			n.houses = append(n.houses, n.open(dir))
@@ -943,7 +945,7 @@ func TestClusterRestore(t *testing.T) {
 				}
 				h.Must("GET", "/keys/6062abda-a5aa-4414-ac91-ecd7944c0f8d", "")
 			}
-			if _, err := host.RestoreCluster(t.Context(), n.config(filepath.Join(t.TempDir(), "other")), file, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
+			if _, err := node.Restore(t.Context(), n.config(filepath.Join(t.TempDir(), "other")), file, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "begins in an empty one") {
 				t.Errorf("restored into a cluster that has a log: %v", err)
 			}
 		})
@@ -985,7 +987,7 @@ func TestClusterPurged(t *testing.T) {
 	if state, err = log.State(t.Context()); err != nil || state.First != state.Last+1 {
 		t.Fatalf("the stream is not empty: %+v, %v", state, err)
 	}
-	if _, err := host.JoinCluster(t.Context(), w.config(dir), true); err != nil {
+	if _, err := node.Join(t.Context(), w.config(dir), true); err != nil {
 		t.Errorf("join --replace: %v", err)
 	}
 	w.houses[behind] = w.open(dir)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // BenchmarkDecode is what one event of text costs in each provider's built
@@ -35,7 +35,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-func benchDecode(b *testing.B, r *host.Replayer, name, event string, answers int, unlike bool) {
+func benchDecode(b *testing.B, r *trial.Replayer, name, event string, answers int, unlike bool) {
 	typ, source := "", r.Answer()
 	sources := []provider.Source{source}
 	for len(sources) < answers {

@@ -13,6 +13,8 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A locked is a plugin directory, the deployment that a command would change in
@@ -20,22 +22,22 @@ import (
 type locked struct {
 	t    *testing.T
 	dir  string
-	d    *host.Deployment
+	d    *deploy.Installer
 	good []byte
 }
 
 func newLocked(t *testing.T) *locked {
 	dir := filepath.Join(t.TempDir(), "plugins")
-	return &locked{t, dir, host.OpenDeployment(host.Config{PluginDir: dir}, host.Options{}), guest(t, "plugin", "good")}
+	return &locked{t, dir, host.OpenInstaller(config.Config{PluginDir: dir}, host.Options{}), guest(t, "plugin", "good")}
 }
 
-func (l *locked) install(version string, o host.InstallWishes) {
+func (l *locked) install(version string, o deploy.InstallOptions) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "any.wasm")
 	if err := os.WriteFile(file, house.Packed(l.t, l.good, "live", map[string]any{"version": version}), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	if _, err := l.d.Install(l.t.Context(), file, o); err != nil {
+	if _, err := l.d.InstallFrom(l.t.Context(), file, o); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -55,8 +57,8 @@ func TestLocked(t *testing.T) {
 	}
 	checkLeak(t)
 	l := newLocked(t)
-	l.install("1.0.0", host.InstallWishes{})
-	l.install("1.1.0", host.InstallWishes{})
+	l.install("1.0.0", deploy.InstallOptions{})
+	l.install("1.1.0", deploy.InstallOptions{})
 	carried := [][]byte{
 		house.Packed(t, l.good, "live", map[string]any{"version": "3.0.0"}),
 		house.Packed(t, l.good, "carried", map[string]any{"version": "0.5.0"}),
@@ -108,9 +110,9 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.WaitFor("1.0.0 is in use after the rollback", inUse("1.0.0"))
-	l.install("1.2.0", host.InstallWishes{})
+	l.install("1.2.0", deploy.InstallOptions{})
 	h.WaitFor("1.2.0 is in use after its install", inUse("1.2.0"))
-	if _, err := l.d.Pin(t.Context(), "live@~1.1", host.InstallWishes{}); err != nil {
+	if _, err := l.d.Pin(t.Context(), "live@~1.1", deploy.InstallOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	h.WaitFor("1.1.0 is in use, by ~1.1", func() bool {
@@ -128,7 +130,7 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	place(t, l.dir, "plugins.lock", []byte("{\n  \"form\": 1\n}"))
-	h.WaitFor("the log tells of the lock", func() bool { return logs(h, "plugins not reloaded", lock+":2:3: ") })
+	h.WaitFor("the log tells of the lock", func() bool { return hasLine(h, "plugins not reloaded", lock+":2:3: ") })
 	if r := h.Call("POST", "/plugins/reload", ""); r.Status != http.StatusInternalServerError || !strings.Contains(r.Body, "plugins.lock:2:3: ") {
 		t.Errorf("POST /plugins/reload = %d %s", r.Status, r.Body)
 	}
@@ -141,7 +143,7 @@ func TestLocked(t *testing.T) {
 	place(t, l.dir, "plugins.lock", []byte(strings.ReplaceAll(string(good), "\"apiKey\"", "")))
 	h.WaitFor("what was granted no longer is refused", func() bool { return h.Shows("1.1.0", "refused") && !h.Shows("1.1.0", "ready") })
 	h.WaitFor("a log line says why live 1.1.0 is left out", func() bool {
-		return logs(h, "plugin left out", "asks for the secret apiKey, which the lock does not accept", "parley plugin pin live@1.1.0 --grant")
+		return hasLine(h, "plugin left out", "asks for the secret apiKey, which the lock does not accept", "parley plugin pin live@1.1.0 --grant")
 	})
 	place(t, l.dir, "plugins.lock", good)
 	h.WaitFor("1.1.0 runs with its grant again", inUse("1.1.0"))
@@ -161,8 +163,8 @@ func TestLockedRefused(t *testing.T) {
 	}
 	checkLeak(t)
 	l := newLocked(t)
-	l.install("1.0.0", host.InstallWishes{})
-	l.install("1.1.0", host.InstallWishes{})
+	l.install("1.0.0", deploy.InstallOptions{})
+	l.install("1.1.0", deploy.InstallOptions{})
 	fine := house.Packed(t, l.good, "fine", nil)
 	put(t, l.dir, "loose-1.0.0.wasm", house.Packed(t, l.good, "loose", nil))
 	altered := filepath.Join(l.dir, "live-1.1.0.wasm")
@@ -197,7 +199,7 @@ func TestLockedRefused(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], state)
 		}
 	}
-	if !logs(h, `"level":"error"`, "plugin left out", altered, "was altered") || !logs(h, `"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
+	if !hasLine(h, `"level":"error"`, "plugin left out", altered, "was altered") || !hasLine(h, `"level":"warn"`, "plugin left out", "loose-1.0.0.wasm", "parley plugin pin loose@1.0.0") {
 		t.Errorf("the log does not say what was left out: %s", h.Log.String())
 	}
 
@@ -212,7 +214,7 @@ func TestLockedRefused(t *testing.T) {
 	}
 
 	// The remedy, as it was named.
-	l.install("1.1.0", host.InstallWishes{})
+	l.install("1.1.0", deploy.InstallOptions{})
 	h.WaitFor("the repaired plugin runs", func() bool { return h.Shows("1.1.0", "ready") })
 }
 
@@ -221,7 +223,7 @@ func TestLockUnreadable(t *testing.T) {
 	checkLeak(t)
 	dir := t.TempDir()
 	put(t, dir, "plugins.lock", []byte(`{"format":1,"plugins":{"x":{"use":"1.0.0"}}}`))
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": dir}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": t.TempDir(), "plugin-dir": dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +245,7 @@ func TestInstallTries(t *testing.T) {
 		if err := os.WriteFile(file, house.Packed(t, guest(t, "plugin", name), "live", nil), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := l.d.Install(t.Context(), file, host.InstallWishes{})
+		_, err := l.d.InstallFrom(t.Context(), file, deploy.InstallOptions{})
 		if name == "trap" {
 			continue // it traps when it is called, which installing does not
 		}
@@ -260,20 +262,20 @@ func TestInstallTries(t *testing.T) {
 }
 
 func TestOnly(t *testing.T) {
-	from := host.Sources{Environ: []string{"PARLEY_ENV=production", "PARLEY_PLUGIN_DIR=here"}}
-	if _, _, err := host.LoadConfig(from); err == nil {
+	from := config.Sources{Environ: []string{"PARLEY_ENV=production", "PARLEY_PLUGIN_DIR=here"}}
+	if _, _, err := config.Load(from); err == nil {
 		t.Error("LoadConfig of production without a key: no error")
 	}
 	from.Only = []string{"plugin-dir"}
-	if c, _, err := host.LoadConfig(from); err != nil || c.PluginDir != "here" || c.Env != "" {
+	if c, _, err := config.Load(from); err != nil || c.PluginDir != "here" || c.Env != "" {
 		t.Errorf("LoadConfig of one option = %+v, %v", c, err)
 	}
 	from.Only = []string{"env"}
-	if c, _, err := host.LoadConfig(from); err != nil || c.Env != "production" {
+	if c, _, err := config.Load(from); err != nil || c.Env != "production" {
 		t.Errorf("LoadConfig of env alone = %+v, %v", c, err)
 	}
-	from = host.Sources{Flags: map[string]string{"plugin-public-key": "no key"}}
-	if _, _, err := host.LoadConfig(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) is \"no key\", which cannot be used: it is neither a public key of minisign") {
+	from = config.Sources{Flags: map[string]string{"plugin-public-key": "no key"}}
+	if _, _, err := config.Load(from); err == nil || !strings.Contains(err.Error(), "option plugin-public-key (flag --plugin-public-key) is \"no key\", which cannot be used: it is neither a public key of minisign") {
 		t.Errorf("LoadConfig of a wrong key: %v", err)
 	}
 }
@@ -281,8 +283,8 @@ func TestOnly(t *testing.T) {
 // TestPluginListJSON keeps the names that scripts read.
 func TestPluginListJSON(t *testing.T) {
 	l := newLocked(t)
-	l.install("1.0.0", host.InstallWishes{})
-	items, err := l.d.List()
+	l.install("1.0.0", deploy.InstallOptions{})
+	items, err := l.d.Dir.List(l.d.Embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,15 +311,15 @@ func TestWorkspacePlugin(t *testing.T) {
 	}
 	checkLeak(t)
 	l := newLocked(t)
-	l.install("1.0.0", host.InstallWishes{})
+	l.install("1.0.0", deploy.InstallOptions{})
 	file := filepath.Join(t.TempDir(), "any.wasm")
 	if err := os.WriteFile(file, house.Packed(t, l.good, "aaa", map[string]any{"source": "live", "version": "9.0.0"}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.d.Install(t.Context(), file, host.InstallWishes{}); err == nil {
+	if _, err := l.d.InstallFrom(t.Context(), file, deploy.InstallOptions{}); err == nil {
 		t.Fatal("Install for a bound source: no error")
 	}
-	if _, err := l.d.Install(t.Context(), file, host.InstallWishes{Beside: true}); err != nil {
+	if _, err := l.d.InstallFrom(t.Context(), file, deploy.InstallOptions{Beside: true}); err != nil {
 		t.Fatal(err)
 	}
 	h := l.open()

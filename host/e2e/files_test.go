@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // TestPreparesForPDF shows that a host which has served for a while has what reads PDF files compiled by its
@@ -21,7 +22,7 @@ func TestPreparesForPDF(t *testing.T) {
 		t.Skip("no /bin/sh")
 	}
 	dir := t.TempDir()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir}})
 	if err != nil {
 		t.Fatal(err)
 	}

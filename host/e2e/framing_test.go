@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // An unruly writer writes one answer as servers do that keep to no rule of theirs: events and
@@ -147,14 +147,14 @@ func TestFraming(t *testing.T) {
 	const want = `{"text":"Hello ü\n{🚀","reasoning":"I think.","refusal":"","tool_calls":[{"name":"get_weather","arguments":{"at":"Rome"}}],"finish_reason":"tool_calls","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12},"error":null}`
 	for source, name := range map[string]string{"openAi": "openai", "vLlm": "vllm", "mistral": "mistral", "azureOpenAi": "azureopenai"} {
 		t.Run(source, func(t *testing.T) {
-			r, err := host.OpenReplayer(t.Context(), source, host.Trial{CacheDir: house.CompiledModules(t)}, house.Shipped(t, name))
+			r, err := trial.OpenReplayer(t.Context(), source, trial.Options{CacheDir: house.CompiledModules(t)}, house.Shipped(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer r.Close()
 			for seed := range seeds {
 				body := framed(seed)
-				got, err := r.Aggregate(t.Context(), host.Recording{
+				got, err := r.Aggregate(t.Context(), trial.Recording{
 					Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: []byte(body), BaseURL: "http://127.0.0.1:9", Rechunk: 1 + int(seed)*7%90, Seed: seed,
 				})
 				if err != nil {

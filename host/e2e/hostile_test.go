@@ -41,7 +41,7 @@ func TestHostilePlugins(t *testing.T) {
 	h := house.Open(t, map[string]string{"plugin-dir": dir, "plugin-lock": "off"})
 	h.AddFilms(100)
 	for _, f := range files {
-		if !logs(h, `"message":"plugin left out"`, f.name+".wasm", f.reason, "parley plugin ") {
+		if !hasLine(h, `"message":"plugin left out"`, f.name+".wasm", f.reason, "parley plugin ") {
 			t.Errorf("no log line says that %s is left out since %q; there is %s", f.name, f.reason, house.Around(h.Log.String(), f.name))
 		}
 	}
@@ -116,8 +116,8 @@ func middle(of []time.Duration) time.Duration {
 	return slices.Sorted(slices.Values(of))[len(of)/2].Round(10 * time.Microsecond)
 }
 
-// logs reports whether a line of the log holds all of parts.
-func logs(h *house.House, parts ...string) bool {
+// hasLine reports whether a line of the log holds all of parts.
+func hasLine(h *house.House, parts ...string) bool {
 	for line := range strings.Lines(h.Log.String()) {
 		all := true
 		for _, p := range parts {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // TestShippedPluginsCheck holds the shipped plugins to what `parley plugin
@@ -24,12 +24,12 @@ func TestShippedPluginsCheck(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			trial := host.Trial{CacheDir: house.CompiledModules(t), CallTimeout: time.Minute}
+			o := trial.Options{CacheDir: house.CompiledModules(t), CallTimeout: time.Minute}
 			cases := filepath.Join(house.Repository(t), "plugins", "provider", name, "testdata")
 			if _, err := os.Stat(cases); err == nil {
-				trial.Cases = cases
+				o.Cases = cases
 			}
-			report, err := host.CheckPlugin(t.Context(), house.Shipped(t, name), trial)
+			report, err := trial.Check(t.Context(), house.Shipped(t, name), o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // problems are those that GET /plugins shows.
@@ -27,7 +29,7 @@ func problems(h *house.House) string {
 // a lock that pins nothing. The host goes on, says so, and so does its next start.
 func TestLockGone(t *testing.T) {
 	l := newLocked(t)
-	l.install("1.0.0", host.InstallWishes{})
+	l.install("1.0.0", deploy.InstallOptions{})
 	flags := map[string]string{"plugin-dir": l.dir, "db-path": t.TempDir()}
 	h := house.Open(t, flags)
 	lock := filepath.Join(l.dir, "plugins.lock")
@@ -89,10 +91,10 @@ func TestLockGone(t *testing.T) {
 	}
 
 	// Nothing is installed beside modules whose lock may be lost.
-	d := host.OpenDeployment(host.Config{PluginDir: other}, host.Options{})
+	d := host.OpenInstaller(config.Config{PluginDir: other}, host.Options{})
 	file := filepath.Join(t.TempDir(), "any.wasm")
 	put(t, filepath.Dir(file), "any.wasm", house.Packed(t, l.good, "fine", nil))
-	if _, err := d.Install(t.Context(), file, host.InstallWishes{}); err == nil || !strings.Contains(err.Error(), "--new-lock") {
+	if _, err := d.InstallFrom(t.Context(), file, deploy.InstallOptions{}); err == nil || !strings.Contains(err.Error(), "--new-lock") {
 		t.Errorf("install where a module lies without a lock: %v, want a word about --new-lock", err)
 	}
 	if _, err := os.Stat(filepath.Join(other, "plugins.lock")); !errors.Is(err, os.ErrNotExist) {
@@ -101,7 +103,7 @@ func TestLockGone(t *testing.T) {
 	if err := d.Dir.CheckLock(); err == nil || !strings.Contains(err.Error(), "--new-lock --plugin-dir "+other) {
 		t.Errorf("verify without a lock: %v, want the command that begins one", err)
 	}
-	if _, err := d.Install(t.Context(), file, host.InstallWishes{NewLock: true}); err != nil || d.Dir.CheckLock() != nil {
+	if _, err := d.InstallFrom(t.Context(), file, deploy.InstallOptions{NewLock: true}); err != nil || d.Dir.CheckLock() != nil {
 		t.Errorf("install with a new lock: %v, %v", err, d.Dir.CheckLock())
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/backup"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // What a dump of Meilisearch holds, written after its form V6.
@@ -100,11 +101,11 @@ func TestMoveIn(t *testing.T) {
 	t.Parallel()
 	file := writeMove(t, moveFiles())
 	flags := map[string]string{"db-path": t.TempDir(), "master-key": moveMaster}
-	c, _, err := host.LoadConfig(host.Sources{Flags: flags})
+	c, _, err := config.Load(config.Sources{Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := host.RestoreArchive(t.Context(), c, "dump", file)
+	report, err := backup.Restore(t.Context(), c, "dump", file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +216,11 @@ func TestMoveInHostile(t *testing.T) {
 	}...) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir}})
+			c, _, err := config.Load(config.Sources{Flags: map[string]string{"db-path": dir}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = host.RestoreArchive(t.Context(), c, "dump", tt.file)
+			_, err = backup.Restore(t.Context(), c, "dump", tt.file)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v, want one that says %s", err, tt.says)
 			}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A host whose data directory goes while it opens has no telemetry, and ends when it is
@@ -18,15 +20,15 @@ import (
 func TestOpenWithoutDirectory(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{
-		"http-addr": "127.0.0.1:0", "db-path": data, "plugin-lock": host.LockOff,
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{
+		"http-addr": "127.0.0.1:0", "db-path": data, "plugin-lock": config.LockOff,
 		"master-key": "a key for which keys are made", "shutdown-grace": "1s",
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	said := &house.LogBuffer{}
-	logs, err := host.OpenLogs(c, said)
+	logs, err := logs.New(said, c.LogsMode, c.LogLevel)
 	if err != nil {
 		t.Fatal(err)
 	}

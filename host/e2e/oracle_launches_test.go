@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/sysinfo"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/testhook"
 )
 
@@ -43,7 +44,7 @@ func preset(t testing.TB) map[string]string {
 }
 
 func launchedBare(s *stage) *scene {
-	return s.open(host.Sources{Preset: preset(s.t)}, host.Options{Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "debian", Kernel: "6.1.0-13-amd64", RAM: 2 << 20, Disk: 40e9, Cores: 2}}}, newClock())
+	return s.open(config.Sources{Preset: preset(s.t)}, host.Options{Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "debian", Kernel: "6.1.0-13-amd64", RAM: 2 << 20, Disk: 40e9, Cores: 2}}}, newClock())
 }
 
 func launchedByFlags(s *stage) *scene {
@@ -66,7 +67,7 @@ func launchedByFlags(s *stage) *scene {
 	} {
 		flags[name] = value
 	}
-	h := s.open(host.Sources{Flags: flags, Environ: []string{"PARLEY_SERVER_PROVIDER=aws"}},
+	h := s.open(config.Sources{Flags: flags, Environ: []string{"PARLEY_SERVER_PROVIDER=aws"}},
 		host.Options{Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "alpine", Kernel: "5.15.167.4-microsoft-standard-WSL2", RAM: 8 << 20, Disk: 500e9, Cores: 16}}}, newClock())
 	h.URL = strings.Replace(h.URL, "http:", "https:", 1)
 	h.Client.Transport = withKey{"a master key of the oracle", &http.Transport{TLSClientConfig: client}}
@@ -82,7 +83,7 @@ func launchedByFile(s *stage) *scene {
 		s.t.Fatal(err)
 	}
 	defaults := preset(s.t)
-	return s.open(host.Sources{
+	return s.open(config.Sources{
 		File: file, Preset: defaults,
 		Environ: []string{"PARLEY_SNAPSHOT_DIR=snapshots", "PARLEY_DB_PATH=" + defaults["db-path"], "PARLEY_ENV=development", "PARLEY_SERVER_PROVIDER=Joe's basement"},
 	}, host.Options{Version: "nightly of Joe's", Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "joe-linux", Kernel: "joe"}}}, newClock())
@@ -90,15 +91,15 @@ func launchedByFile(s *stage) *scene {
 
 func launchedAgain(s *stage) *scene {
 	defaults, c := preset(s.t), newClock()
-	first := s.open(host.Sources{Preset: defaults}, host.Options{}, c)
+	first := s.open(config.Sources{Preset: defaults}, host.Options{}, c)
 	first.happen(s.t, `
 POST /indexes {"uid":"one"}
 POST /indexes {"uid":"two"}`)
 	first.Close()
 	c.pass(5 * 24 * time.Hour)
-	s.open(host.Sources{Preset: defaults, Environ: []string{"DO_NOT_TRACK=1"}}, host.Options{}, c).Close()
+	s.open(config.Sources{Preset: defaults, Environ: []string{"DO_NOT_TRACK=1"}}, host.Options{}, c).Close()
 	c.pass(5 * 24 * time.Hour)
-	return s.open(host.Sources{Preset: defaults}, host.Options{}, c)
+	return s.open(config.Sources{Preset: defaults}, host.Options{}, c)
 }
 
 // A withKey sends a key with each request.

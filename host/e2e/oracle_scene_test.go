@@ -19,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/badgerdir"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A stage is where scenarios happen. Each host is opened when it is first
@@ -100,7 +101,7 @@ func (s *stage) window(t *testing.T, sc scenario) map[string]any {
 }
 
 // open opens a host; its clock may be one that goes already.
-func (s *stage) open(from host.Sources, o host.Options, c *clock) *scene {
+func (s *stage) open(from config.Sources, o host.Options, c *clock) *scene {
 	s.t.Helper()
 	o.Embedded, o.Pace.Now, o.Version = s.modules, c.Now, cmp.Or(o.Version, "1.2.3")
 	if o.Hooks != nil {
@@ -224,7 +225,7 @@ func watchLog(h *house.House, body string, header http.Header) {
 // served is the host of all scenarios that are requests, and what they find
 // there.
 func served(s *stage) *scene {
-	h := s.open(host.Sources{Preset: preset(s.t)}, host.Options{}, newClock())
+	h := s.open(config.Sources{Preset: preset(s.t)}, host.Options{}, newClock())
 	h.happen(s.t, `
 PATCH /experimental-features {"logsRoute":true}
 PATCH /indexes/films/settings {"filterableAttributes":["genre","_geo"],"sortableAttributes":["year","_geo"],"embedders":{"v":{"source":"userProvided","dimensions":3}}}

@@ -34,7 +34,7 @@ func TestPluginAPI(t *testing.T) {
 	defer provider.Close()
 	old := house.OldModules(t)["plain-c"]
 	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"
-	publisher := host.OpenDeployment(house.Publishing(t), host.Options{})
+	publisher := host.OpenInstaller(house.Publishing(t), host.Options{})
 	for _, version := range []string{"1.0.0", "1.1.0"} {
 		file := filepath.Join(t.TempDir(), "x.wasm")
 		module := house.Packed(t, old, "plain-c", map[string]any{"version": version, "grants": map[string]any{"http": []string{"${baseUrl}"}}})

@@ -21,6 +21,7 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/testhook"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
@@ -195,7 +196,7 @@ func usedBy(t *testing.T, modules [][]byte, w texts, flags map[string]string, en
 		all[name] = value
 	}
 	c := newClock()
-	h := house.OpenFrom(t, host.Sources{Flags: all, Environ: environ}, host.Options{
+	h := house.OpenFrom(t, config.Sources{Flags: all, Environ: environ}, host.Options{
 		Embedded: modules, Pace: host.Pace{Now: c.Now, Tick: 10 * time.Millisecond}, Version: "1.2.3",
 		Hooks: &testhook.Hooks{Machine: &sysinfo.Machine{Distribution: "debian", Kernel: "6.1.0", RAM: 2 << 20, Disk: 40e9, Cores: 2, Used: func(string) int64 { return 5e6 }}},
 	})

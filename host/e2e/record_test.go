@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/apart"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // An operator records what a provider answers, and the recording put through
@@ -52,14 +52,14 @@ func TestRecordAndReplay(t *testing.T) {
 	if all, _ := os.ReadDir(dir); err != nil || len(folders) != 2 || len(all) != 2 {
 		t.Fatalf("recordings = %v among %d, %v; want two, of w alone", folders, len(all), err)
 	}
-	r, err := host.OpenReplayer(t.Context(), "vLlm", host.Trial{}, module)
+	r, err := trial.OpenReplayer(t.Context(), "vLlm", trial.Options{}, module)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	var said []string
 	for _, folder := range folders {
-		rec, source, err := host.ReadRecording(folder)
+		rec, source, err := trial.ReadRecording(folder)
 		if err != nil || source != "vLlm" || rec.BaseURL != w.URL {
 			t.Fatalf("ReadRecording = %+v of %q, %v", rec, source, err)
 		}

@@ -55,7 +55,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	h.WaitFor("a log line says that 1.1.0 took the place of 1.0.0", func() bool {
-		return logs(h, "plugin swapped", `"before":"1.0.0"`, "live 1.1.0")
+		return hasLine(h, "plugin swapped", `"before":"1.0.0"`, "live 1.1.0")
 	})
 
 	// A file that is not whole changes nothing, and says why.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/response"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 	"github.com/parley-search/parley/sdk/plugintest"
 )
 
@@ -76,10 +76,10 @@ func TestReplayCorpus(t *testing.T) {
 }
 
 // replayerOf loads the built module of the plugin in the folder name.
-func replayerOf(t testing.TB, name, source string) *host.Replayer {
+func replayerOf(t testing.TB, name, source string) *trial.Replayer {
 	t.Helper()
 	cache := house.CompiledModules(t)
-	r, err := host.OpenReplayer(t.Context(), source, host.Trial{CacheDir: cache}, house.Shipped(t, name))
+	r, err := trial.OpenReplayer(t.Context(), source, trial.Options{CacheDir: cache}, house.Shipped(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +87,8 @@ func replayerOf(t testing.TB, name, source string) *host.Replayer {
 	return r
 }
 
-func replayCase(t *testing.T, r *host.Replayer, c response.Case) {
-	rec := host.Recording{Status: c.Status, Header: http.Header{}, Body: c.Body}
+func replayCase(t *testing.T, r *trial.Replayer, c response.Case) {
+	rec := trial.Recording{Status: c.Status, Header: http.Header{}, Body: c.Body}
 	for name, value := range c.Headers {
 		rec.Header.Set(name, value)
 	}
@@ -121,7 +121,7 @@ func replayCase(t *testing.T, r *host.Replayer, c response.Case) {
 	}
 }
 
-func replayed(t *testing.T, r *host.Replayer, rec host.Recording) (got map[string]any) {
+func replayed(t *testing.T, r *trial.Replayer, rec trial.Recording) (got map[string]any) {
 	t.Helper()
 	a, err := r.Aggregate(t.Context(), rec)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
+	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
 // TestReports replays streams of the shapes that public reports of other clients and
@@ -31,7 +31,7 @@ func TestReports(t *testing.T) {
 		}
 		return b.String()
 	}
-	replayers := map[string]*host.Replayer{}
+	replayers := map[string]*trial.Replayer{}
 	defer func() {
 		for _, r := range replayers {
 			_ = r.Close()
@@ -104,13 +104,13 @@ func TestReports(t *testing.T) {
 			r := replayers[tt.source]
 			if r == nil {
 				var err error
-				if r, err = host.OpenReplayer(context.Background(), tt.source, host.Trial{CacheDir: house.CompiledModules(t)}, house.Shipped(t, strings.ToLower(tt.source))); err != nil {
+				if r, err = trial.OpenReplayer(context.Background(), tt.source, trial.Options{CacheDir: house.CompiledModules(t)}, house.Shipped(t, strings.ToLower(tt.source))); err != nil {
 					t.Fatal(err)
 				}
 				replayers[tt.source] = r
 			}
 			for _, cut := range []int{0, 3} {
-				got, err := r.Aggregate(t.Context(), host.Recording{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: []byte(tt.body), BaseURL: "http://127.0.0.1:9", Rechunk: cut})
+				got, err := r.Aggregate(t.Context(), trial.Recording{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: []byte(tt.body), BaseURL: "http://127.0.0.1:9", Rechunk: cut})
 				if err != nil {
 					t.Fatal(err)
 				}

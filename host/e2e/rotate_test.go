@@ -13,6 +13,8 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/setup/masterkey"
 )
 
 const (
@@ -43,9 +45,9 @@ func shown(h *house.House) string {
 }
 
 // loadHouse is the configuration of a house on dir with a master key.
-func loadHouse(t *testing.T, dir, master string) host.Config {
+func loadHouse(t *testing.T, dir, master string) config.Config {
 	t.Helper()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir(), "plugin-cache-dir": house.CompiledModules(t)}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"db-path": dir, "master-key": master, "http-addr": "127.0.0.1:0", "plugin-dir": t.TempDir(), "plugin-cache-dir": house.CompiledModules(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +82,10 @@ func TestRotateMasterKey(t *testing.T) {
 	want := secrets(h, other.URL)
 	h.Close()
 
-	if _, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, "yet another master key of old"), newMaster, false); err == nil || !strings.Contains(err.Error(), "sealed under the master key named") {
+	if _, err := masterkey.Rotate(t.Context(), loadHouse(t, dir, "yet another master key of old"), newMaster, false); err == nil || !strings.Contains(err.Error(), "sealed under the master key named") {
 		t.Errorf("RotateMasterKey from a wrong key = %v", err)
 	}
-	r, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, oldMaster), newMaster, false)
+	r, err := masterkey.Rotate(t.Context(), loadHouse(t, dir, oldMaster), newMaster, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestRotateMasterKey(t *testing.T) {
 	if len(r.APIKeys) == 0 || r.APIKeys[0].Value == "" {
 		t.Errorf("API keys = %v, want those of the house with their new values", r.APIKeys)
 	}
-	if again, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, oldMaster), newMaster, false); err != nil || !again.Before {
+	if again, err := masterkey.Rotate(t.Context(), loadHouse(t, dir, oldMaster), newMaster, false); err != nil || !again.Before {
 		t.Errorf("RotateMasterKey once more = %+v, %v; want that it was done before", again, err)
 	}
 	refusesKey(t, dir, oldMaster)
@@ -130,7 +132,7 @@ func TestRotateLostKey(t *testing.T) {
 	h := house.Open(t, map[string]string{"db-path": dir, "master-key": oldMaster}, house.Shipped(t, "extract"))
 	secrets(h, "http://127.0.0.1:1")
 	h.Close()
-	r, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, "what somebody remembers of it"), newMaster, true)
+	r, err := masterkey.Rotate(t.Context(), loadHouse(t, dir, "what somebody remembers of it"), newMaster, true)
 	if err != nil || len(r.Dropped) != 11 || len(r.Sealed) != 0 {
 		t.Fatalf("RotateMasterKey = %+v, %v; want eleven secrets dropped", r, err)
 	}
@@ -151,7 +153,7 @@ func TestRotateFromFile(t *testing.T) {
 	h := house.Open(t, map[string]string{"db-path": dir}, house.Shipped(t, "extract"))
 	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"extract","apiKey":%q}`, apiKey))
 	h.Close()
-	if _, err := host.RotateMasterKey(t.Context(), loadHouse(t, dir, ""), newMaster, false); err != nil {
+	if _, err := masterkey.Rotate(t.Context(), loadHouse(t, dir, ""), newMaster, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "seal.key")); !os.IsNotExist(err) {
@@ -159,7 +161,7 @@ func TestRotateFromFile(t *testing.T) {
 	}
 	refusesKey(t, dir, "")
 	for name, tt := range map[string]struct{ dir, key string }{"short": {dir, "short"}, "the same": {dir, ""}, "no data": {t.TempDir(), newMaster}} {
-		if _, err := host.RotateMasterKey(t.Context(), loadHouse(t, tt.dir, ""), tt.key, false); err == nil {
+		if _, err := masterkey.Rotate(t.Context(), loadHouse(t, tt.dir, ""), tt.key, false); err == nil {
 			t.Errorf("%s: RotateMasterKey is fine with it", name)
 		}
 	}
@@ -182,7 +184,7 @@ func TestImportUnderAnotherKey(t *testing.T) {
 			flags := map[string]string{"master-key": newMaster, "import-" + kind: file, "import-dump-master-key": oldMaster, "db-path": filepath.Join(t.TempDir(), "a")}
 			next := house.Open(t, flags, house.Shipped(t, "extract"))
 			next.Client.Transport = bearer{next.Client.Transport, newMaster}
-			if r := next.Must("GET", "/chats/w/settings", ""); !strings.Contains(r.Body, `"apiKey":"sk-weXXXXXX..."`) || !logs(next, "imported secrets are sealed", "apiKey of workspace w") {
+			if r := next.Must("GET", "/chats/w/settings", ""); !strings.Contains(r.Body, `"apiKey":"sk-weXXXXXX..."`) || !hasLine(next, "imported secrets are sealed", "apiKey of workspace w") {
 				t.Errorf("settings = %s", r.Body)
 			}
 			next.Close()

@@ -16,6 +16,8 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/freeport"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
@@ -87,7 +89,7 @@ func TestTelemetrySeen(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "counter.wasm")
 		put(t, filepath.Dir(file), "counter.wasm", module)
-		if _, err := host.OpenDeployment(host.Config{PluginDir: dir}, host.Options{}).Install(t.Context(), file, host.InstallWishes{}); err != nil {
+		if _, err := host.OpenInstaller(config.Config{PluginDir: dir}, host.Options{}).InstallFrom(t.Context(), file, deploy.InstallOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

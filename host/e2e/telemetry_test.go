@@ -18,6 +18,7 @@ import (
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/testhook"
 	"github.com/parley-search/parley/host/internal/telemetry"
 )
@@ -139,7 +140,7 @@ func TestTelemetryTwoHosts(t *testing.T) {
 	t.Parallel()
 	h := house.Open(t, nil, packedCollectorModule(t))
 	before := next(h)["counter"]
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func counter(t *testing.T, version, more string) []byte {
 // TestTelemetryVariables says what switches telemetry off.
 func TestTelemetryVariables(t *testing.T) {
 	for environ, off := range map[string]bool{"DO_NOT_TRACK=1": true, "DO_NOT_TRACK=0": false, "PARLEY_NO_ANALYTICS=please": true, "PARLEY_NO_ANALYTICS=no": false} {
-		c, _, err := host.LoadConfig(host.Sources{Environ: []string{environ}, File: emptyFile(t)})
+		c, _, err := config.Load(config.Sources{Environ: []string{environ}, File: emptyFile(t)})
 		if err != nil {
 			t.Errorf("LoadConfig with %s: %v", environ, err)
 		}
@@ -211,7 +212,7 @@ func TestTelemetryKeeps(t *testing.T) {
 		t.Fatalf("the window says %q, want requests", got)
 	}
 	h.Close()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"db-path": h.Dir, "http-addr": "127.0.0.1:0"}, File: emptyFile(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

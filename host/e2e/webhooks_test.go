@@ -166,7 +166,7 @@ func TestWebhookPrivate(t *testing.T) {
 	h := house.Open(t, map[string]string{"allow-private-networks": "10.1.2.3"})
 	h.Must("POST", "/webhooks", fmt.Sprintf(`{"url":%q}`, private.url))
 	deed(h)
-	if !waittest.Until(func() bool { return logs(h, "webhook failed", "--allow-private-networks") }) {
+	if !waittest.Until(func() bool { return hasLine(h, "webhook failed", "--allow-private-networks") }) {
 		t.Error("the log does not say that the address is private")
 	}
 	private.mu.Lock()

@@ -29,7 +29,7 @@ func TestConsolePlugins(t *testing.T) {
 	store := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true)))
 	defer store.Close()
 	base := "oci://" + strings.TrimPrefix(store.URL, "http://") + "/plain-c"
-	publisher := host.OpenDeployment(house.Publishing(t), host.Options{})
+	publisher := host.OpenInstaller(house.Publishing(t), host.Options{})
 	old := house.OldModules(t)["plain-c"]
 	build := func(version string, origins ...string) string {
 		t.Helper()

@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/testhook"
 )
 
@@ -65,19 +67,19 @@ func OpenWith(t testing.TB, flags map[string]string, o host.Options) *House {
 	if all["db-path"] == "" {
 		all["db-path"] = t.TempDir()
 	}
-	return OpenFrom(t, host.Sources{Flags: all}, o)
+	return OpenFrom(t, config.Sources{Flags: all}, o)
 }
 
 // OpenFrom is [Open] with a configuration of its own.
-func OpenFrom(t testing.TB, from host.Sources, o host.Options) *House {
+func OpenFrom(t testing.TB, from config.Sources, o host.Options) *House {
 	t.Helper()
-	c, _, err := host.LoadConfig(from)
+	c, _, err := config.Load(from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &House{T: t, Dir: c.DBPath, Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	c.PluginCacheDir = cmp.Or(c.PluginCacheDir, CompiledModules(t))
-	logs, err := host.OpenLogs(c, &h.Log)
+	logs, err := logs.New(&h.Log, c.LogsMode, c.LogLevel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/parley-search/parley/abi"
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/plugin"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // A ShownPlugin is what GET /plugins says that these tests look at.
@@ -132,9 +132,9 @@ func OldModules(t testing.TB) map[string][]byte {
 }
 
 // Publishing is the configuration of who publishes plugins on this machine.
-func Publishing(t testing.TB) host.Config {
+func Publishing(t testing.TB) config.Config {
 	t.Helper()
-	c, _, err := host.LoadConfig(host.Sources{Flags: map[string]string{"plugin-dir": t.TempDir()}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"plugin-dir": t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}

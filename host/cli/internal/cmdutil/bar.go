@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/base/logs"
 )
 
 // A Bar shows how far something is: on a terminal one line that is written
@@ -24,7 +24,7 @@ type Bar struct {
 // NewBar returns a bar that is shown on w.
 func NewBar(w io.Writer) *Bar {
 	f, ok := w.(*os.File)
-	return &Bar{w: w, terminal: ok && host.IsTerminal(f), tenths: -1}
+	return &Bar{w: w, terminal: ok && logs.IsTerminal(f), tenths: -1}
 }
 
 const barWidth = 40

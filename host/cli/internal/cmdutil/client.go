@@ -19,7 +19,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // clientOptions are the options of the host by which a client finds it and says
@@ -89,7 +90,7 @@ func OpenClient(cmd *cobra.Command) (*Client, error) {
 
 // serviceURL is the address that --url names, or else where a service of the
 // configuration c listens.
-func serviceURL(cmd *cobra.Command, c host.Config) (string, error) {
+func serviceURL(cmd *cobra.Command, c config.Config) (string, error) {
 	given, _ := cmd.Flags().GetString(FlagURL)
 	if given == "" && c.TLS.Cert != "" {
 		given = "https://" + reachable(c.HTTPAddr)
@@ -171,7 +172,7 @@ func (c *Client) elsewhere(ctx context.Context) string {
 // RunningIn returns the process that serves with the data directory dir, and its URL;
 // empty: nobody does.
 func RunningIn(ctx context.Context, dir string) (pid, url string) {
-	pid, url = host.ReadHolder(dir)
+	pid, url = store.ReadHolder(dir)
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if url == "" || (&Client{URL: url}).Call(ctx, http.MethodGet, "/health", nil, new(any)) != nil {
@@ -214,7 +215,7 @@ type StatusError struct {
 func (e *StatusError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Message) }
 
 // KeyEnv is where a key is taken from that must not stand in a command line.
-const KeyEnv = host.EnvPrefix + "MASTER_KEY"
+const KeyEnv = config.EnvPrefix + "MASTER_KEY"
 
 // FlagURL is the flag that says where the service is.
 const FlagURL = "url"

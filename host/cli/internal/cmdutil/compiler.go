@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // CompileName is the hidden command that the host starts this program with to
@@ -27,5 +28,5 @@ func CompilerArgs() []string {
 
 // CompiledDir is where a command without options of the host keeps compiled code.
 func CompiledDir() string {
-	return host.PluginCacheDir(host.Config{PluginCacheDir: os.Getenv("PARLEY_PLUGIN_CACHE_DIR")})
+	return host.PluginCacheDir(config.Config{PluginCacheDir: os.Getenv("PARLEY_PLUGIN_CACHE_DIR")})
 }

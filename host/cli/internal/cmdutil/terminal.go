@@ -10,13 +10,13 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/base/logs"
 )
 
 // TerminalWidth is how many columns the terminal behind w has; 0: there is none.
 func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
-	if !ok || !host.IsTerminal(f) {
+	if !ok || !logs.IsTerminal(f) {
 		return 0
 	}
 	width, _, err := term.GetSize(int(f.Fd()))

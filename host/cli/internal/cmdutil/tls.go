@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // The flags of [TLSFlags].
@@ -31,7 +31,7 @@ func TLSFlags(f *pflag.FlagSet) {
 
 // httpClient is what asks the service as the flags say; nil: as any client does. A service of this
 // machine's configuration c is known by the very certificate that c names.
-func httpClient(f *pflag.FlagSet, c host.Config) (*http.Client, error) {
+func httpClient(f *pflag.FlagSet, c config.Config) (*http.Client, error) {
 	ca, _ := f.GetString(flagCA)
 	cert, _ := f.GetString(flagClientCert)
 	key, _ := f.GetString(flagClientKey)

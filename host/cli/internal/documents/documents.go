@@ -17,8 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/search/reader"
+	"github.com/parley-search/parley/host/internal/search/reader/pdf"
 )
 
 // Command has the commands of documents.
@@ -43,7 +44,7 @@ func documentsImportCommand() *cobra.Command {
 		Short: "Send documents, or the passages of files, and wait until they can be found",
 		Long: "PATH is a file of documents (JSON, NDJSON, CSV; - is the standard input), or files to be read: a file, a\n" +
 			"folder, or an archive (.zip, .tar.gz). Of files, each becomes passages of up to 1,500 bytes under their headings;\n" +
-			"formats: " + strings.Join(host.FileExtensions(), " ") + ".\n\n" +
+			"formats: " + strings.Join(reader.Extensions(), " ") + ".\n\n" +
 			"Run again with the same source, only what changed is sent, and what no longer exists is deleted: where\n" +
 			"that is over half of the files, with --force only. What is read and what is left out of each file is\n" +
 			"said with --dry-run --report, and --explain prints the passages.\n" +
@@ -114,7 +115,8 @@ func documentsImportCommand() *cobra.Command {
 			}
 			boundMemory()
 			var end func() error
-			files.Reader, end = host.NewFileReader(cmdutil.CompiledDir(), cmdutil.CompilerArgs())
+			sandbox := pdf.New(cmdutil.CompiledDir(), cmdutil.CompilerArgs())
+			files.Reader, end = &reader.Reader{PDF: sandbox}, sandbox.Close
 			defer func() { _ = end() }()
 			if files.explain {
 				files.dryRun = true
@@ -169,7 +171,7 @@ func areFiles(args []string, format string) bool {
 	if _, err := FormatOf("", args[0]); err == nil && len(args) == 1 {
 		return false
 	}
-	return len(args) > 1 || isFolder(args[0]) || host.CanReadFile(args[0]) || host.IsArchive(args[0])
+	return len(args) > 1 || isFolder(args[0]) || reader.CanRead(args[0]) || reader.IsArchive(args[0])
 }
 
 // boundMemory has the collector of garbage work harder from where an import of any folder stays below 300
@@ -220,11 +222,11 @@ func FormatOf(given, file string) (string, error) {
 		if given == "jsonl" {
 			given = "ndjson"
 		}
-		if !slices.Contains(host.DocumentFormats(), given) {
+		if !slices.Contains(documentFormats(), given) {
 			return "", fmt.Errorf("the name %q says no format: give --format json, ndjson or csv", file)
 		}
 	}
-	if !slices.Contains(host.DocumentFormats(), given) {
+	if !slices.Contains(documentFormats(), given) {
 		return "", fmt.Errorf("--format is %q: want json, ndjson or csv", given)
 	}
 	return given, nil

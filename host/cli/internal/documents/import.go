@@ -13,7 +13,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 )
 
@@ -98,8 +97,8 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 }
 
 // documentReader reads documents as the index takes them. It asks the service what their primary key is.
-func (in *Importer) documentReader(ctx context.Context) (*host.DocumentReader, error) {
-	r := &host.DocumentReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
+func (in *Importer) documentReader(ctx context.Context) (*checkedReader, error) {
+	r := &checkedReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
 	var index struct{ PrimaryKey string }
 	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.Index), "", nil, &index)
 	failed, refused := errors.AsType[*cmdutil.StatusError](err)
@@ -122,7 +121,7 @@ func (in *Importer) documentReader(ctx context.Context) (*host.DocumentReader, e
 }
 
 // shaped returns the documents of a file, looked through once where that is asked for.
-func (in *Importer) shaped(r *host.DocumentReader, f *os.File, size int64) (documents io.Reader, err error) {
+func (in *Importer) shaped(r *checkedReader, f *os.File, size int64) (documents io.Reader, err error) {
 	open := func() io.Reader {
 		if r.Format == "json" {
 			return withinMember(f, size, r.Key)

@@ -16,19 +16,19 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // A Synchronizer makes an index hold the passages of files: what changed is sent, and what is gone is
 // deleted.
 type Synchronizer struct {
 	Importer
-	Source      host.FileSource
-	selection   host.FileSelection
+	Source      reader.Source
+	selection   reader.Selection
 	stripPrefix string
 	Prune       bool // delete what is there of files that are gone
 	Force       bool // also where that is over half of them
-	Reader      *host.FileReader
+	Reader      *reader.Reader
 
 	explain bool // print the passages of each file, and do nothing
 	report  bool // print what was read of each file
@@ -62,12 +62,12 @@ type SyncReport struct {
 
 // A readFile says what was read of a file.
 type readFile struct {
-	Path     string             `json:"path"`
-	Passages int                `json:"passages"`
-	Kind     string             `json:"kind"`
-	Encoding string             `json:"encoding,omitempty"`
-	Lang     string             `json:"lang,omitempty"`
-	LeftOut  []host.FileLeftOut `json:"leftOut,omitempty"`
+	Path     string           `json:"path"`
+	Passages int              `json:"passages"`
+	Kind     string           `json:"kind"`
+	Encoding string           `json:"encoding,omitempty"`
+	Lang     string           `json:"lang,omitempty"`
+	LeftOut  []reader.LeftOut `json:"leftOut,omitempty"`
 }
 
 // A skipped file is one that could not be read.
@@ -90,7 +90,7 @@ func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) e
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
-		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
+		err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
 			s.Report.Bytes += f.Size
 			defer s.Bar.Show("reading", s.Report.Bytes, total)
 			path := s.pathOf(name, f, len(names))
@@ -145,7 +145,7 @@ func (s *Synchronizer) finish(ctx context.Context) error {
 }
 
 // pathOf is the path that a file's documents have.
-func (s *Synchronizer) pathOf(name string, f host.File, roots int) string {
+func (s *Synchronizer) pathOf(name string, f reader.File, roots int) string {
 	path := f.Path
 	if roots > 1 {
 		if base := filepath.Base(filepath.Clean(name)); base != path {
@@ -160,8 +160,8 @@ func (s *Synchronizer) skip(path, reason string) {
 }
 
 // file sends what changed of one file.
-func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out io.Writer) error {
-	if !f.Folder && !host.CanReadFile(f.Path) {
+func (s *Synchronizer) file(ctx context.Context, path string, f reader.File, out io.Writer) error {
+	if !f.Folder && !reader.CanRead(f.Path) {
 		s.skip(path, "no format that can be read")
 		return nil
 	}
@@ -178,7 +178,7 @@ func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out i
 	hashes := there.hashes()
 	if err != nil {
 		s.skip(path, err.Error())
-		if errors.Is(err, host.ErrEmptyFile) && there != nil { // it was emptied
+		if errors.Is(err, reader.ErrEmpty) && there != nil { // it was emptied
 			s.Report.Changed++
 			for id := range hashes {
 				s.gone = append(s.gone, id)
@@ -232,7 +232,7 @@ func (s *Synchronizer) file(ctx context.Context, path string, f host.File, out i
 
 // noteQuestion keeps a question made of the first heading of several words, or of the
 // first page's title until there is one.
-func (s *Synchronizer) noteQuestion(docs []host.FileDocument) {
+func (s *Synchronizer) noteQuestion(docs []reader.Document) {
 	for i := range docs {
 		h := docs[i].Headings
 		if s.headed || len(h) == 0 || len(strings.Fields(h[len(h)-1])) < 2 {
@@ -252,7 +252,7 @@ func (s *Synchronizer) noteQuestion(docs []host.FileDocument) {
 func (s *Synchronizer) Question() string { return s.asked }
 
 // add puts a document into the next request.
-func (s *Synchronizer) add(ctx context.Context, d *host.FileDocument) error {
+func (s *Synchronizer) add(ctx context.Context, d *reader.Document) error {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -334,7 +334,7 @@ func (s *Synchronizer) watch(ctx context.Context, names []string, out, errs io.W
 func (s *Synchronizer) state(ctx context.Context, names []string) (string, error) {
 	var b strings.Builder
 	for _, name := range names {
-		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
+		err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
 			fmt.Fprintf(&b, "%s\x00%d\x00%d\n", f.Path, f.Size, f.Changed.UnixNano())
 			return nil
 		})
@@ -366,7 +366,7 @@ func (f *readFile) line() string {
 }
 
 // explain prints the passages of a file as a model sees them.
-func explain(out io.Writer, page *host.FilePage, docs []host.FileDocument) error {
+func explain(out io.Writer, page *reader.Page, docs []reader.Document) error {
 	for i := range docs {
 		d := &docs[i]
 		place := d.Path

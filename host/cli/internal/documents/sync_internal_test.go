@@ -3,15 +3,15 @@ package documents
 import (
 	"testing"
 
-	"github.com/parley-search/parley/host"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 func TestQuestion(t *testing.T) {
 	t.Parallel()
-	page := func(title string, headings ...string) host.FileDocument {
-		return host.FileDocument{Title: title, Headings: headings}
+	page := func(title string, headings ...string) reader.Document {
+		return reader.Document{Title: title, Headings: headings}
 	}
-	for want, docs := range map[string][]host.FileDocument{
+	for want, docs := range map[string][]reader.Document{
 		"":                                    nil,
 		"What is said about Roses?":           {page("Roses"), page("Tulips")},
 		"How do I return a lamp?":             {page("Help", "Returns", "How do I return a lamp?"), page("Help", "Two words")},

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
 // A storedPage is what the index has of one file. A folder of a gigabyte has more than a million
@@ -79,7 +79,7 @@ func (s *Synchronizer) readStored(ctx context.Context) error {
 			return nil
 		}
 		var accepted struct{ TaskUID uint32 }
-		if err := s.call(ctx, http.MethodPatch, route+"/settings", "application/json", []byte(host.FileIndexSettings), &accepted); err != nil {
+		if err := s.call(ctx, http.MethodPatch, route+"/settings", "application/json", []byte(reader.IndexSettings), &accepted); err != nil {
 			return fmt.Errorf("make the index: %w", err)
 		}
 		failed, err := s.await(ctx, accepted.TaskUID)
@@ -151,19 +151,19 @@ func (s *Synchronizer) settle(ctx context.Context) error {
 // look looks at which files there are, before any is read: it notes which ones the index has and are not there,
 // and what is the same on pages of a site, and returns how many bytes the files have.
 func (s *Synchronizer) look(ctx context.Context, names []string) (total int64, err error) {
-	there, site := map[string]bool{}, &host.FileSite{}
+	there, site := map[string]bool{}, &reader.Site{}
 	s.lost, s.closed = map[string]bool{}, nil
 	for _, name := range names {
-		err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
+		err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
 			total += f.Size
 			path := s.pathOf(name, f, len(names))
 			there[path] = true
 			if f.Folder {
 				s.closed = append(s.closed, path+"/")
 			}
-			if site != nil && host.IsPage(f.Path) {
+			if site != nil && reader.IsPage(f.Path) {
 				if data, err := f.Read(); err == nil && !site.Learn(data) {
-					s.Reader, site = &host.FileReader{PDF: s.Reader.PDF, Site: site}, nil
+					s.Reader, site = &reader.Reader{PDF: s.Reader.PDF, Site: site}, nil
 				}
 			}
 			return nil
@@ -173,7 +173,7 @@ func (s *Synchronizer) look(ctx context.Context, names []string) (total int64, e
 		}
 	}
 	if site != nil {
-		s.Reader = &host.FileReader{PDF: s.Reader.PDF, Site: site}
+		s.Reader = &reader.Reader{PDF: s.Reader.PDF, Site: site}
 	}
 	for path := range s.stored {
 		if !there[path] && !slices.ContainsFunc(s.closed, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
@@ -184,7 +184,7 @@ func (s *Synchronizer) look(ctx context.Context, names []string) (total int64, e
 }
 
 // noteMoved notes that a new file is one that is gone from elsewhere, with the same text.
-func (s *Synchronizer) noteMoved(docs []host.FileDocument) {
+func (s *Synchronizer) noteMoved(docs []reader.Document) {
 	if !s.Prune {
 		return
 	}
@@ -235,7 +235,7 @@ func (s *Synchronizer) explainAll(ctx context.Context, names []string, out io.Wr
 		return err
 	}
 	for _, name := range names {
-		if err := host.EachFile(ctx, name, &s.selection, func(f host.File) error {
+		if err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
 			return s.file(ctx, s.pathOf(name, f, len(names)), f, out)
 		}); err != nil {
 			return fmt.Errorf("read %s: %w", name, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/telemetry"
 )
 
 // switched is what the commands of this file print for programs.
@@ -29,7 +30,7 @@ func offCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := host.TelemetrySwitchOff(c.DBPath); err != nil {
+			if err := telemetry.SwitchOff(c.DBPath); err != nil {
 				return err
 			}
 			return cmdutil.PrintResult(cmd, switched{Off: true, DBPath: c.DBPath}, func(out io.Writer) error {
@@ -50,7 +51,7 @@ func onCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := host.TelemetrySwitchOn(c.DBPath); err != nil {
+			if err := telemetry.SwitchOn(c.DBPath); err != nil {
 				return err
 			}
 			return cmdutil.PrintResult(cmd, switched{DBPath: c.DBPath}, func(out io.Writer) error {

@@ -5,8 +5,9 @@ package telemetry
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
 // hostOptions are the options of the host that the commands of telemetry
@@ -16,8 +17,8 @@ var hostOptions = []string{"db-path", "http-addr", "master-key", "ssl-cert-path"
 
 // Manifests finds the manifests of collectors, for the command dashboard.
 type Manifests struct {
-	Flags func(*cobra.Command) *cobra.Command            // gives a command the flags that Open reads
-	Open  func(*cobra.Command) (*host.Deployment, error) // the plugin directory that they name
+	Flags func(*cobra.Command) *cobra.Command             // gives a command the flags that Open reads
+	Open  func(*cobra.Command) (*deploy.Installer, error) // the plugin directory that they name
 }
 
 // Command makes the command telemetry.
@@ -43,8 +44,8 @@ func Command(manifests Manifests) *cobra.Command {
 
 // addFlags gives cmd the flags of hostOptions.
 func addFlags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String(cmdutil.FlagConfigFile, "", "TOML file with options (default "+host.DefaultConfigFile+" where it exists)")
-	for _, o := range host.AllOptions() {
+	cmd.Flags().String(cmdutil.FlagConfigFile, "", "TOML file with options (default "+config.DefaultConfigFile+" where it exists)")
+	for _, o := range config.AllOptions() {
 		for _, name := range hostOptions {
 			if o.Name == name {
 				cmd.Flags().String(o.Name, o.Default, o.Meaning)

@@ -86,6 +86,24 @@ func (o *InstallOptions) meets(m *abi.Manifest, from string) error {
 	return fmt.Errorf("install %s: %s holds plugin %s %s: nothing was kept; ask who publishes it, or install that one by its own name", o.Reference, from, m.Name, m.Version)
 }
 
+// InstallFrom is Install for what source names, see [ParseSource].
+func (in *Installer) InstallFrom(ctx context.Context, source string, o InstallOptions) (*Change, error) {
+	f, err := in.Dir.fetchFrom(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return in.Install(ctx, f, o)
+}
+
+// Update installs the version that n allows; its error may be as those of Install.
+func (in *Installer) Update(ctx context.Context, n Newer, o InstallOptions) (*Change, error) {
+	f, err := in.Dir.FetchUpdate(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return in.Install(ctx, f, o)
+}
+
 // Install keeps f in the directory and pins it. It is taken in use where none was,
 // or where it is newer than the one in use and the constraint allows it. Its
 // signature may be empty where none is wanted.

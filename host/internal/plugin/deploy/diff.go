@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,6 +44,19 @@ type Difference struct {
 
 // firstGroups are what an operator reads first; the others follow by name.
 var firstGroups = []string{"grants", "settings", "limits", "events", "metrics", "module", "imports", "exports"}
+
+// Diff compares two plugins, each a pinned one (NAME, for the version in use,
+// or NAME@VERSION) or FILE-or-URL[@sha256].
+func (in *Installer) Diff(ctx context.Context, before, after string) (*Diff, error) {
+	var modules [2][]byte
+	for n, ref := range []string{before, after} {
+		var err error
+		if modules[n], err = in.Find(ctx, ref); err != nil {
+			return nil, fmt.Errorf("compare plugins: %w", err)
+		}
+	}
+	return Compare(modules[0], modules[1])
+}
 
 // Compare says what differs between two modules, of whatever name. Without the first
 // one, all of the second one came.

@@ -88,6 +88,14 @@ type Fetched struct {
 	Origin string
 }
 
+func (d Dir) fetchFrom(ctx context.Context, source string) (*Fetched, error) {
+	src, err := ParseSource(source)
+	if err != nil {
+		return nil, err
+	}
+	return d.Fetch(ctx, src)
+}
+
 // Fetch reads the module of s, and its signature where there is one; of a URL
 // only where d wants one. What has not the expected hash is not returned.
 func (d Dir) Fetch(ctx context.Context, s Source) (*Fetched, error) {

@@ -24,6 +24,12 @@ func SplitReference(s string) (name, constraint string, given bool, err error) {
 	return name, constraint, given, nil
 }
 
+// IsReference reports whether s may be NAME[@CONSTRAINT] of a plugin.
+func IsReference(s string) bool {
+	_, _, _, err := SplitReference(s)
+	return err == nil
+}
+
 // Meets reports whether the version of the plugin name is what NAME[@CONSTRAINT]
 // allows.
 func Meets(name, version, reference string) (bool, error) {

@@ -181,6 +181,15 @@ type Published struct {
 	Signed    bool   `json:"signed"`
 }
 
+// Push is [Dir.Publish] for what source names, see [ParseSource].
+func (in *Installer) Push(ctx context.Context, source, to string, created time.Time) (*Published, error) {
+	f, err := in.Dir.fetchFrom(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return in.Dir.Publish(ctx, f, to, created)
+}
+
 // Publish pushes f to a registry or a layout, created at a time that its manifest
 // notes. Without a tag it gets that of its version.
 func (d Dir) Publish(ctx context.Context, f *Fetched, to string, created time.Time) (*Published, error) {

@@ -1,4 +1,4 @@
-package host
+package trial
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/parley-search/parley/host/internal/plugin/wasm"
 )
 
-// A GuardTry is how a guard is tried.
-type GuardTry struct {
-	Trial
-	Stage   string            // of abi.Stages
-	Options map[string]string // as the command line has them
+// GuardOptions say how a guard is tried.
+type GuardOptions struct {
+	Options
+	Stage  string            // of abi.Stages
+	Values map[string]string // of its options, as the command line has them
 }
 
 // A GuardTried is what a guard made of a text.
@@ -28,8 +28,8 @@ type GuardTried struct {
 	Message string // of the block
 }
 
-// TryGuard gives a text to the guard that module is.
-func TryGuard(ctx context.Context, module, text []byte, t GuardTry) (_ *GuardTried, err error) {
+// Guard gives a text to the guard that module is.
+func Guard(ctx context.Context, module, text []byte, t GuardOptions) (_ *GuardTried, err error) {
 	runtime, err := wasm.Open(wasm.Options{CacheDir: t.CacheDir, Aside: t.Compiler})
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func TryGuard(ctx context.Context, module, text []byte, t GuardTry) (_ *GuardTri
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	use := guard.Use{Plugin: g.Manifest().Name, Stages: []string{t.Stage}, Options: map[string]json.RawMessage{}}
-	for name, value := range t.Options {
+	for name, value := range t.Values {
 		use.Options[name] = optionValue(g.Manifest(), name, value)
 	}
 	if err := use.Check(g.Manifest()); err != nil {

@@ -1,4 +1,6 @@
-package host
+// Package trial tries plugins as a host would use them: it runs recordings through providers, texts
+// through guards, and holds modules to the contract.
+package trial
 
 import (
 	"context"
@@ -75,7 +77,7 @@ type Replayer struct {
 
 // OpenReplayer loads modules, in the first that answers source. Of t it heeds
 // Compiler and CacheDir.
-func OpenReplayer(ctx context.Context, source string, t Trial, modules ...[]byte) (_ *Replayer, err error) {
+func OpenReplayer(ctx context.Context, source string, t Options, modules ...[]byte) (_ *Replayer, err error) {
 	runtime, err := wasm.Open(wasm.Options{CacheDir: t.CacheDir, Aside: t.Compiler})
 	if err != nil {
 		return nil, err
@@ -251,10 +253,10 @@ type frameWriter struct{ w io.Writer }
 
 func (f frameWriter) WriteFrames(b []byte, _ bool) error { _, err := f.w.Write(b); return err }
 
-// A Trial says how a plugin is tried, see [CheckPlugin], [MeasurePlugin] and [OpenReplayer].
+// Options say how a plugin is tried, see [Check], [Measure] and [OpenReplayer].
 // The zero value works.
-type Trial struct {
-	// Compiler is as in [Options]: it compiles the module in a process of its own.
+type Options struct {
+	// Compiler is a program with its arguments that compiles the module in a process of its own.
 	Compiler []string
 	// CacheDir keeps compiled code between runs; empty: nowhere.
 	CacheDir string
@@ -270,8 +272,8 @@ type Trial struct {
 	CallTimeout time.Duration
 }
 
-// CheckPlugin holds a module in any language to the contract.
-func CheckPlugin(ctx context.Context, module []byte, t Trial) (*conformance.Report, error) {
+// Check holds a module in any language to the contract.
+func Check(ctx context.Context, module []byte, t Options) (*conformance.Report, error) {
 	o, err := t.options()
 	if err != nil {
 		return nil, err
@@ -288,8 +290,8 @@ func CheckPlugin(ctx context.Context, module []byte, t Trial) (*conformance.Repo
 	return report, err
 }
 
-// MeasurePlugin says what a module costs.
-func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*conformance.Figures, error) {
+// Measure says what a module costs.
+func Measure(ctx context.Context, module []byte, t Options) (*conformance.Figures, error) {
 	o, err := t.options()
 	if err != nil {
 		return nil, err
@@ -297,7 +299,7 @@ func MeasurePlugin(ctx context.Context, module []byte, t Trial) (*conformance.Fi
 	return conformance.Measure(ctx, module, t.Body, o)
 }
 
-func (t Trial) options() (o conformance.Options, err error) {
+func (t Options) options() (o conformance.Options, err error) {
 	o.Compiler, o.CacheDir, o.CallTimeout = t.Compiler, t.CacheDir, t.CallTimeout
 	if t.Cases != "" {
 		o.Cases, err = response.ReadCases(t.Cases)

@@ -1,4 +1,4 @@
-package host
+package cli
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -15,12 +16,12 @@ import (
 	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
-// ProviderManifests returns what the providers say of themselves that a host of
+// providerManifests returns what the providers say of themselves that a host of
 // c would use, where the binary carries embedded: read, and neither compiled nor
 // run. Those that answer their source come first. One that cannot be read is left
 // out, as the host would leave it.
-func ProviderManifests(c config.Config, embedded [][]byte) ([]*abi.Manifest, error) {
-	plan, err := planPlugins(c, embedded)
+func providerManifests(c config.Config, embedded [][]byte) ([]*abi.Manifest, error) {
+	plan, err := host.PlanPlugins(c, embedded)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +44,10 @@ func ProviderManifests(c config.Config, embedded [][]byte) ([]*abi.Manifest, err
 	return append(providers, others...), nil
 }
 
-// CheckSettings returns the error, a sentence, that PATCH /chats/{uid}/settings
+// checkSettings returns the error, a sentence, that PATCH /chats/{uid}/settings
 // would have of settings for a new workspace, where there are these providers.
 // Nothing is opened for it, and nothing written.
-func CheckSettings(ctx context.Context, uid string, settings []byte, providers []*abi.Manifest) error {
+func checkSettings(ctx context.Context, uid string, settings []byte, providers []*abi.Manifest) error {
 	s := chat.New(chat.Deps{Workspaces: unkept{}, Sources: described{providers: providers}})
 	if _, _, err := s.Patch(ctx, uid, settings); err != nil {
 		return errors.New(apierr.From(err).Message)
