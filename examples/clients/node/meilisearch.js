@@ -125,7 +125,10 @@ const checks = {
   'TaskClient.waitForTasksIter': async () => { for await (const t of client.tasks.waitForTasksIter([0])) assert.equal(t.uid, 0) },
   'TaskClient.cancelTasks': async () => assert.equal((await client.tasks.cancelTasks({ statuses: ['enqueued'] }).waitTask()).type, 'taskCancelation'),
   'TaskClient.deleteTasks': async () => assert.equal((await client.tasks.deleteTasks({ uids: [0] }).waitTask()).details.deletedTasks, 1),
-  'TaskClient.getTaskDocuments': async () => client.tasks.getTaskDocuments(1),
+  'TaskClient.getTaskDocuments': async () => { // they are kept until the task is finished
+    await client.updateExperimentalFeatures({ getTaskDocumentsRoute: true })
+    await assert.rejects(client.tasks.getTaskDocuments(1), (e) => e.cause.code === 'task_file_not_found')
+  },
   'BatchClient.getBatches': async () => assert.ok((await client.batches.getBatches({ indexUids: ['movies-js'] })).results.length > 0),
   'BatchClient.getBatch': async () => {
     const [last] = (await client.batches.getBatches({ limit: 1 })).results

@@ -49,6 +49,13 @@ func TestSwap(t *testing.T) {
 	}
 	r.ok(swap(true, "a", "new"))
 	holds("new", "b")
+	r.ok(write.UpdateIndex("new", "", "newer"))
+	holds("newer", "b")
+	if done := r.run(write.UpdateIndex("newer", "", "c")); done.Error == nil || done.Error.Code != indexerr.IndexAlreadyExists.String() {
+		t.Errorf("a rename to the name of another index: %+v", done.Error)
+	}
+	r.ok(write.UpdateIndex("newer", "", "newer")) // its own name
+	r.ok(write.UpdateIndex("newer", "", "new"))
 	if _, err := r.svc.Index(auth.Everyone(), "a"); !apierr.Is(err, indexerr.IndexNotFound) {
 		t.Errorf("the old name of a renamed index: %v", err)
 	}

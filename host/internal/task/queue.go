@@ -129,6 +129,7 @@ type Summary struct {
 	Status     Status
 	Type       Type
 	EnqueuedAt time.Time
+	Metadata   string // see [New]
 }
 
 // Open returns a queue that knows the tasks of log: see [Queue.ReadLog] and

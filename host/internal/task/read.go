@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 )
@@ -18,6 +19,22 @@ func (q *Queue) Task(ctx context.Context, uid uint32, visible func(indexUID stri
 		return Task{}, apierr.Newf(apierr.TaskNotFound, "Task %d not found.", uid)
 	}
 	return t, nil
+}
+
+// PendingWork returns a task as [Queue.Task] does, with its payload;
+// [apierr.TaskFileNotFound] where the task is finished and has none any more.
+func (q *Queue) PendingWork(ctx context.Context, uid uint32, visible func(indexUID string) bool) (*Work, error) {
+	payload, unread := q.log.Payload(ctx, uid) // before the task, which may be finished meanwhile
+	t, err := q.Task(ctx, uid, visible)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Finished():
+		return nil, apierr.Newf(apierr.TaskFileNotFound, "Task %d is finished: what it was sent with is kept until then.", uid)
+	case unread != nil:
+		return nil, fmt.Errorf("read payload of task %d: %w", uid, unread)
+	}
+	return &Work{t, payload, func() (io.ReadCloser, error) { return q.log.OpenBody(t.Body) }}, nil
 }
 
 // visibleTo reports whether who sees the indexes that visible lets through may

@@ -51,7 +51,7 @@ func (t Type) Deletes() bool {
 
 // Absent lists types that clients know and that no task here is of.
 func Absent() []Type {
-	return []Type{"documentEdition", "upgradeDatabase", "indexCompaction", "networkTopologyChange"}
+	return []Type{"documentEdition", "upgradeDatabase", "indexCompaction", "networkTopologyChange", "dsrUpdate", "dsrClear"}
 }
 
 // A Status is where a task stands.
@@ -76,7 +76,7 @@ type Task struct {
 	UID      uint32
 	Key      string `json:",omitempty"` // the API key that sent it; "": the master key, or none
 	IndexUID string // "" where it concerns several indexes, or none
-	// Indexes are those that a task without IndexUID concerns.
+	// Indexes are those that a task concerns, where they are several.
 	Indexes    []string `json:",omitempty"`
 	BatchUID   *uint32  `json:",omitempty"` // nil before it is processed
 	CanceledBy *uint32  `json:",omitempty"` // the task that canceled it
@@ -104,7 +104,7 @@ type Error struct {
 
 // Summary is what the client of t is told when it is accepted.
 func (t *Task) Summary() Summary {
-	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt}
+	return Summary{TaskUID: t.UID, IndexUID: t.IndexUID, Status: t.Status, Type: t.Type, EnqueuedAt: t.EnqueuedAt, Metadata: t.Metadata}
 }
 
 // Finished reports whether nothing more happens to t.
@@ -114,7 +114,7 @@ func (t *Task) Finished() bool {
 
 // Concerns returns the indexes that t is about.
 func (t *Task) Concerns() []string {
-	if t.IndexUID != "" {
+	if t.IndexUID != "" && t.Indexes == nil {
 		return []string{t.IndexUID}
 	}
 	return t.Indexes

@@ -145,7 +145,6 @@ func misuses() []misuse {
 		misuse{"invalid_swap_indexes", "POST /swap-indexes", `[{"indexes":["a"]}]`, "but holds 1"},
 		misuse{"invalid_swap_duplicate_index_found", "POST /swap-indexes", `[{"indexes":["a","a"]}]`, "`a` is named twice"},
 		misuse{"invalid_swap_rename", "POST /swap-indexes", `[{"indexes":["a","b"],"rename":1}]`, "`[0].rename` must be true or false"},
-		misuse{"immutable_index_uid", "PATCH /indexes/movies", `{"uid":"b"}`, "POST /swap-indexes"},
 		misuse{"immutable_index_created_at", "PATCH /indexes/movies", `{"createdAt":"2026-11-21"}`, "`createdAt` cannot be changed"},
 		misuse{"immutable_index_updated_at", "PATCH /indexes/movies", `{"updatedAt":"2026-11-21"}`, "`updatedAt` cannot be changed"},
 	)

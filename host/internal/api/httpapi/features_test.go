@@ -16,7 +16,7 @@ func TestFeatures(t *testing.T) {
 	rest := `{"source":"rest","url":"http://127.0.0.1:9/","request":"{{text}}","response":"{{embedding}}"}`
 	composite := `{"two":{"source":"composite","searchEmbedder":` + rest + `,"indexingEmbedder":` + rest + `}}`
 	r.play(t, []scenario{
-		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true,"mcp":true,"renderRoute":true}`}},
+		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true,"mcp":true,"renderRoute":true,"getTaskDocumentsRoute":false}`}},
 		{name: "get by a reader", method: "GET", path: path, header: reader, status: 200},
 		{name: "patch by a reader", method: "PATCH", path: path, body: `{}`, header: reader, status: 403, code: "invalid_api_key"},
 		{name: "unknown", method: "PATCH", path: path, body: `{"netwrok":true}`, status: 400, code: "bad_request", contains: []string{"did you mean `network`?"}},
@@ -79,7 +79,9 @@ func TestNetwork(t *testing.T) {
 		{name: "url", method: "PATCH", path: "/network", body: `{"remotes":{"c":{"url":"c"}}}`, status: 400, code: "invalid_network_url"},
 		{name: "url's type", method: "PATCH", path: "/network", body: `{"remotes":{"c":{"url":{}}}}`, status: 400, code: "invalid_network_url"},
 		{name: "key", method: "PATCH", path: "/network", body: `{"remotes":{"a":{"searchApiKey":1}}}`, status: 400, code: "invalid_network_search_api_key"},
-		{name: "unknown field", method: "PATCH", path: "/network", body: `{"remotes":{"a":{"writeApiKey":"x"}}}`, status: 400, code: "bad_request", contains: []string{"`remotes.a.writeApiKey`"}},
+		{name: "unknown field", method: "PATCH", path: "/network", body: `{"remotes":{"a":{"write_key":"x"}}}`, status: 400, code: "bad_request", contains: []string{"`remotes.a.write_key`"}},
+		{name: "a leader", method: "PATCH", path: "/network", body: `{"leader":"a"}`, status: 400, code: "bad_request", contains: []string{"`leader` must be null"}},
+		{name: "what changes nothing", method: "PATCH", path: "/network", body: `{"leader":null,"shards":null,"remotes":{"a":{"writeApiKey":"hush"}}}`, status: 200, excludes: []string{"hush"}},
 		{name: "cut off", method: "PATCH", path: "/network", body: `{"self":"`, status: 400, code: "malformed_payload"},
 	})
 	if strings.Contains(r.log.String(), key) {

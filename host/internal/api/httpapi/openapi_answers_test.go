@@ -210,7 +210,7 @@ func (d *description) checkAnswer(op *operationAt, res *http.Response, body []by
 	switch {
 	case content == nil:
 		return fmt.Errorf("its content type %q is not described", kind)
-	case res.Header.Get("Content-Encoding") != "" || !whole && kind != "text/event-stream" || kind == "text/plain" || kind == "text/html":
+	case res.Header.Get("Content-Encoding") != "" || !whole && kind != "text/event-stream" || kind == "text/plain" || kind == "text/html" || kind == "application/x-ndjson":
 		return nil
 	case kind == "text/event-stream":
 		return d.checkEvents(content, body)

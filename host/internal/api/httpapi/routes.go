@@ -27,7 +27,7 @@ func (s *Server) serviceRoutes() []*route {
 		{method: "GET", path: "/health", id: "getHealth", public: true, handle: s.health, family: "service"},
 		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.ready, family: "service"},
 		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.version, family: "service"},
-		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), handle: s.indexes.Stats, family: "service", tell: tellStats(false)},
+		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), query: indexapi.SizeParameters, handle: s.indexes.Stats, family: "service", tell: tellStats(false)},
 		{method: "GET", path: "/usage", id: "getUsage", actions: may(auth.StatsGet), handle: s.getUsage, family: "service"},
 		{method: "GET", path: "/cluster", id: "getCluster", actions: may(auth.MetricsGet), handle: s.getCluster, family: "service"},
 		{method: "POST", path: "/cluster/snapshot", id: "makeClusterSnapshot", actions: may(auth.ClusterUpdate), query: []string{"message"}, handle: s.makeClusterSnapshot, family: "service"},
@@ -134,7 +134,7 @@ func (s *Server) indexRoutes() []*route {
 		{method: "PATCH", path: "/indexes/:uid", id: "updateIndex", actions: may(auth.IndexesUpdate), handle: s.indexes.PatchIndex, family: "indexes", tell: tellIndex(event.IndexUpdate)},
 		{method: "DELETE", path: "/indexes/:uid", id: "deleteIndex", actions: may(auth.IndexesDelete), handle: s.indexes.DeleteIndex, family: "indexes", tell: tellIndex(event.IndexDelete)},
 		{method: "POST", path: "/swap-indexes", id: "swapIndexes", actions: may(auth.IndexesSwap), handle: s.indexes.SwapIndexes, family: "indexes", tell: tellIndex(event.IndexSwap)},
-		{method: "GET", path: "/indexes/:uid/stats", id: "getIndexStats", actions: may(auth.StatsGet), handle: s.indexes.IndexStats, family: "indexes", tell: tellStats(true)},
+		{method: "GET", path: "/indexes/:uid/stats", id: "getIndexStats", actions: may(auth.StatsGet), query: indexapi.SizeParameters, handle: s.indexes.IndexStats, family: "indexes", tell: tellStats(true)},
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *Server) documentRoutes() []*route {
 	const all, one = "/indexes/:uid/documents", "/indexes/:uid/documents/:id"
 	listed := []string{"offset", "limit", "fields", "filter", "ids", "sort", "retrieveVectors"}
 	note := []string{"customMetadata"}
-	added := []string{"primaryKey", "csvDelimiter", "customMetadata"}
+	added := []string{"primaryKey", "csvDelimiter", "skipCreation", "customMetadata"}
 	return []*route{
 		{method: "GET", path: all, id: "listDocuments", actions: may(auth.DocumentsGet), reads: true, query: listed, handle: s.indexes.ListDocuments, family: "documents", tell: tellDocuments(event.DocumentsList)},
 		{method: "POST", path: all, id: "addDocuments", actions: may(auth.DocumentsAdd), query: added, handle: s.indexes.PutDocuments, family: "documents", tell: tellDocuments(event.DocumentsReplace)},
@@ -209,6 +209,7 @@ func (s *Server) taskRoutes() []*route {
 		{method: "DELETE", path: "/tasks", id: "deleteTasks", actions: may(auth.TasksDelete), query: taskapi.Filters, handle: s.tasks.DeleteTasks, family: "tasks", tell: tellTasks(event.TasksDelete)},
 		{method: "POST", path: "/tasks/cancel", id: "cancelTasks", actions: may(auth.TasksCancel), query: taskapi.Filters, handle: s.tasks.CancelTasks, family: "tasks", tell: tellTasks(event.TasksCancel)},
 		{method: "GET", path: "/tasks/:uid", id: "getTask", actions: may(auth.TasksGet), handle: s.tasks.GetTask, family: "tasks", tell: tellTasks(event.TasksGet)},
+		{method: "GET", path: "/tasks/:uid/documents", id: "getTaskDocuments", actions: may(auth.TasksGet, auth.DocumentsGet), needs: feature.TaskDocuments, handle: s.indexes.TaskDocuments, family: "tasks"},
 		{method: "GET", path: "/batches", id: "listBatches", actions: may(auth.TasksGet), progress: true, query: listed, handle: s.tasks.ListBatches, family: "tasks"},
 		{method: "GET", path: "/batches/:uid", id: "getBatch", actions: may(auth.TasksGet), progress: true, handle: s.tasks.GetBatch, family: "tasks"},
 	}

@@ -194,7 +194,11 @@ func TestTaskMetadata(t *testing.T) {
 		{"DELETE", all + "/2", ""},
 		{"DELETE", all, ""},
 	} {
-		uid := r.task(r.do(tt.method, tt.path+"?customMetadata=run%207", tt.body)).UID
+		accepted := r.do(tt.method, tt.path+"?customMetadata=run%207", tt.body)
+		if !strings.Contains(accepted.body, `"customMetadata":"run 7"`) {
+			t.Errorf("%s %s is answered %s", tt.method, tt.path, accepted.body)
+		}
+		uid := r.task(accepted).UID
 		if a := r.do("GET", fmt.Sprintf("/tasks/%d", uid), ""); !strings.Contains(a.body, `"customMetadata":"run 7"`) {
 			t.Errorf("%s %s: the task is shown as %s", tt.method, tt.path, a.body)
 		}

@@ -92,6 +92,7 @@ var (
 	ImmutableWebhookUUID        = InvalidField("immutable_webhook_uuid")
 	ImmutableWebhookIsEditable  = InvalidField("immutable_webhook_is_editable")
 	TaskNotFound                = Invalid("task_not_found", http.StatusNotFound)
+	TaskFileNotFound            = Invalid("task_file_not_found", http.StatusNotFound)
 	InvalidTaskUIDs             = InvalidField("invalid_task_uids")
 	InvalidTaskStatuses         = InvalidField("invalid_task_statuses")
 	InvalidTaskTypes            = InvalidField("invalid_task_types")

@@ -20,15 +20,16 @@ type Feature string
 
 // The features. One is here only where its switch does something.
 const (
-	Metrics            Feature = "metrics"            // GET /metrics
-	LogsRoute          Feature = "logsRoute"          // POST /logs/stderr and /logs/stream
-	ContainsFilter     Feature = "containsFilter"     // CONTAINS and STARTS WITH in filters
-	CompositeEmbedders Feature = "compositeEmbedders" // setting an embedder of the source composite
-	Multimodal         Feature = "multimodal"         // setting fragments of embedders, and searches with media
-	Network            Feature = "network"            // GET and PATCH /network, and searches on remotes
-	ChatCompletions    Feature = "chatCompletions"    // the routes below /chats
-	MCP                Feature = "mcp"                // POST /mcp
-	RenderRoute        Feature = "renderRoute"        // POST /render-template
+	Metrics            Feature = "metrics"               // GET /metrics
+	LogsRoute          Feature = "logsRoute"             // POST /logs/stderr and /logs/stream
+	ContainsFilter     Feature = "containsFilter"        // CONTAINS and STARTS WITH in filters
+	CompositeEmbedders Feature = "compositeEmbedders"    // setting an embedder of the source composite
+	Multimodal         Feature = "multimodal"            // setting fragments of embedders, and searches with media
+	Network            Feature = "network"               // GET and PATCH /network, and searches on remotes
+	ChatCompletions    Feature = "chatCompletions"       // the routes below /chats
+	MCP                Feature = "mcp"                   // POST /mcp
+	RenderRoute        Feature = "renderRoute"           // POST /render-template
+	TaskDocuments      Feature = "getTaskDocumentsRoute" // GET /tasks/:uid/documents
 )
 
 // A trait is what the table knows of a feature.
@@ -49,6 +50,7 @@ var traits = []trait{
 	{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
 	{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
 	{RenderRoute, true, "rendering a template", func(s *Set) *bool { return &s.RenderRoute }},
+	{TaskDocuments, false, "reading the documents of a task", func(s *Set) *bool { return &s.TaskDocuments }},
 }
 
 // absent are features of other products that clients may ask for, and why
@@ -57,7 +59,6 @@ func absent() map[string]string {
 	return map[string]string{
 		"editDocumentsByFunction": "it runs a script over documents, and there is no script language here; send the documents changed, by PUT /indexes/{uid}/documents",
 		"vectorStore":             "it is always on: see the setting `embedders`",
-		"getTaskDocumentsRoute":   "the documents of a task are dropped once they are applied",
 		"dynamicSearchRules":      "documents are not pinned to queries; the ranking rules decide",
 		"foreignKeys":             "documents are not joined with those of other indexes",
 	}
@@ -74,6 +75,7 @@ type Set struct {
 	ChatCompletions    bool
 	MCP                bool
 	RenderRoute        bool
+	TaskDocuments      bool
 }
 
 // Default is the Set of a host where nothing was switched.

@@ -120,13 +120,13 @@ func TestRequire(t *testing.T) {
 		t.Errorf("Require of a feature that is on = %v", err)
 	}
 	names := map[feature.Feature]bool{}
-	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true, RenderRoute: true}.Each(func(f feature.Feature, on bool) {
+	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true, RenderRoute: true, TaskDocuments: true}.Each(func(f feature.Feature, on bool) {
 		names[f] = on
 		if !on || feature.Off(f, "x").Message == "" {
 			t.Errorf("%s is off", f)
 		}
 	})
-	if len(names) != 9 {
-		t.Errorf("%d features, want 9: this test names each of them", len(names))
+	if len(names) != 10 {
+		t.Errorf("%d features, want 10: this test names each of them", len(names))
 	}
 }

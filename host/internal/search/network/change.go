@@ -1,6 +1,7 @@
 package network
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -21,11 +22,17 @@ const (
 type change struct {
 	Self    apierr.Optional[string]                                   `json:"self"`
 	Remotes apierr.Optional[map[string]apierr.Optional[remoteChange]] `json:"remotes"`
+
+	// Documents are not spread over hosts: null alone is taken.
+	Leader apierr.Optional[json.RawMessage] `json:"leader"`
+	Shards apierr.Optional[json.RawMessage] `json:"shards"`
 }
 
 type remoteChange struct {
 	URL apierr.Optional[string] `json:"url"`
 	Key apierr.Optional[string] `json:"searchApiKey"`
+	// WriteKey is not kept: nothing is written to a remote.
+	WriteKey apierr.Optional[string] `json:"writeApiKey"`
 }
 
 func readChange(body []byte) (c change, err error) {
@@ -37,6 +44,11 @@ func readChange(body []byte) (c change, err error) {
 
 // apply returns old as it is after c.
 func (c *change) apply(old *Network) (*Network, error) {
+	for name, v := range map[string]*json.RawMessage{"leader": c.Leader.Value, "shards": c.Shards.Value} {
+		if v != nil {
+			return nil, apierr.Newf(apierr.BadRequest, "`%s` must be null or absent: the network lists hosts to search, and does not spread documents over them.", name)
+		}
+	}
 	n := &Network{Self: old.Self, Remotes: maps.Clone(old.Remotes)}
 	if n.Remotes == nil {
 		n.Remotes = map[string]Remote{}

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,45 @@ type addition struct {
 	batch   *docBatch
 
 	// What survey found.
-	n      int
+	n      int // documents to write
 	key    string
 	fields []string          // new to the index
 	kept   []ingest.Received // all documents, or nil: there are too many
+}
+
+// bodyOf returns what opens the documents that a task was sent with. inline are those of its payload.
+func bodyOf(w *task.Work, inline []byte) func() (io.ReadCloser, error) {
+	if w.Task.Body != "" {
+		return w.OpenBody
+	}
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(inline)), nil }
+}
+
+// EachDocument calls f for each document that a task was sent with, as JSON. f must not keep it.
+func EachDocument(w *task.Work, f func(doc []byte)) error {
+	if w.Type != task.DocumentAddition {
+		return apierr.Newf(apierr.TaskFileNotFound, "Task %d is a %s, which has no documents.", w.UID, w.Type)
+	}
+	p, inline, err := decodePayload(w.Payload)
+	if err != nil {
+		return err
+	}
+	body, err := bodyOf(w, inline)()
+	if err != nil {
+		return fmt.Errorf("open body: %w", err)
+	}
+	defer body.Close()
+	records := ingest.NewRecords(body, p.Format, p.Delimiter, nil)
+	for {
+		r, err := records.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f(r.Body)
+	}
 }
 
 // survey checks the whole body. The error is an [apierr.Error] where the task
@@ -88,7 +124,7 @@ func (a *addition) each(ctx context.Context, f func(ingest.Received) error) erro
 	return a.read(ctx, &ingest.Checker{Key: a.key}, f)
 }
 
-// read calls f for each document of the body.
+// read calls f for each document of the body that is to be written.
 func (a *addition) read(ctx context.Context, c *ingest.Checker, f func(ingest.Received) error) error {
 	body, err := a.open()
 	if err != nil {
@@ -110,6 +146,15 @@ func (a *addition) read(ctx context.Context, c *ingest.Checker, f func(ingest.Re
 		d, err := c.Check(r)
 		if err != nil {
 			return err
+		}
+		if a.payload.SkipCreation {
+			there, err := a.batch.has(d.ID)
+			if err != nil {
+				return err
+			}
+			if !there {
+				continue
+			}
 		}
 		if err := f(d); err != nil {
 			return err

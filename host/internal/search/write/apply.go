@@ -38,8 +38,11 @@ func (s *Writer) applyCreation(ctx context.Context, w *task.Work) (task.Outcome,
 }
 
 // applyUpdate sets the primary key, which only an index without documents lets
-// happen.
+// happen, and the uid.
 func (s *Writer) applyUpdate(ctx context.Context, w *task.Work) (task.Outcome, error) {
+	if o, ok, err := s.outcome(w.UID); ok || err != nil {
+		return o, err // renamed before the crash
+	}
 	p, _, err := decodePayload(w.Payload)
 	if err != nil {
 		return task.Outcome{}, err
@@ -54,15 +57,23 @@ func (s *Writer) applyUpdate(ctx context.Context, w *task.Work) (task.Outcome, e
 	}
 	defer unlock()
 	m := ix.Meta().Clone()
-	if p.PrimaryKey == "" || p.PrimaryKey == m.PrimaryKey {
+	switch rekeyed := p.PrimaryKey != "" && p.PrimaryKey != m.PrimaryKey; {
+	case rekeyed && m.Count > 0 && m.PrimaryKey != "":
+		return task.Outcome{Err: task.Fail(keyExists(m))}, nil
+	case rekeyed:
+		m.PrimaryKey = p.PrimaryKey
+	case p.UID == "":
 		return task.Outcome{}, nil
 	}
-	if m.Count > 0 && m.PrimaryKey != "" {
-		return task.Outcome{Err: task.Fail(keyExists(m))}, nil
-	}
-	m.PrimaryKey = p.PrimaryKey
 	m.UpdatedAt = s.indexes.Now().UTC()
-	return task.Outcome{}, ix.PutMeta(ctx, m)
+	if p.UID == "" {
+		return task.Outcome{}, ix.PutMeta(ctx, m)
+	}
+	if s.indexes.Find(p.UID) != nil {
+		return task.Outcome{Err: task.Fail(uidTaken(p.UID))}, nil
+	}
+	m.UID = p.UID
+	return task.Outcome{}, s.putRenamed(ctx, w, map[string][]byte{w.IndexUID: nil, m.UID: m.Encode()}, map[*index.Index]*index.Meta{ix: m})
 }
 
 func keyExists(m *index.Meta) *apierr.Error {

@@ -1,11 +1,9 @@
 package write
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
@@ -149,11 +147,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 	if w.Type == task.DocumentDeletion {
 		return b.delete(ctx, p)
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(inline)), nil }
-	if w.Task.Body != "" {
-		open = w.OpenBody
-	}
-	a := addition{payload: p, open: open, batch: b}
+	a := addition{payload: p, open: bodyOf(w, inline), batch: b}
 	defer func() { err = errors.Join(err, b.unstage()) }()
 	if err := a.survey(ctx); err != nil {
 		if e, ok := errors.AsType[*apierr.Error](err); ok {
@@ -169,7 +163,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 		b.fields[f] = struct{}{}
 	}
 	err = a.each(ctx, func(d ingest.Received) error { return b.put(ctx, d, p.Partial) })
-	return task.Outcome{Details: details("receivedDocuments", a.n, "indexedDocuments", a.n)}, err
+	return task.Outcome{Details: details("receivedDocuments", a.received(w), "indexedDocuments", a.n)}, err
 }
 
 // partDocs bounds the documents that are changed by one part.
@@ -205,22 +199,38 @@ func (b *docBatch) change(id string) (*docChange, error) {
 	if c := b.changes[id]; c != nil {
 		return c, nil
 	}
-	c := &docChange{}
-	m := b.record()
-	if m != nil {
-		docs, err := b.service.indexes.DB.Documents(m.Docs, []string{id})
-		if err != nil {
-			return nil, fmt.Errorf("read document: %w", err)
-		}
-		if docs[0].Seq != 0 {
-			c.old, c.body = docs[0], docs[0].Body
-			b.size += 2 * int64(len(c.body))
-		}
+	old, err := b.stored(id)
+	if err != nil {
+		return nil, err
 	}
+	c := &docChange{old: old, body: old.Body}
+	b.size += 2 * int64(len(c.body))
 	b.changes[id] = c
 	b.order = append(b.order, id)
 	b.size += int64(len(id)) + 100 // what keeping it costs
 	return c, nil
+}
+
+// stored returns a document as it was written last; with a zero Seq where it is absent.
+func (b *docBatch) stored(id string) (storage.Document, error) {
+	m := b.record()
+	if m == nil {
+		return storage.Document{}, nil
+	}
+	docs, err := b.service.indexes.DB.Documents(m.Docs, []string{id})
+	if err != nil {
+		return storage.Document{}, fmt.Errorf("read document: %w", err)
+	}
+	return docs[0], nil
+}
+
+// has reports whether the index has a document after the changes so far.
+func (b *docBatch) has(id string) (bool, error) {
+	if c := b.changes[id]; c != nil {
+		return c.body != nil, nil
+	}
+	d, err := b.stored(id)
+	return d.Seq != 0, err
 }
 
 // record is that of the index as the changes find it, nil where there is none.

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -40,6 +41,8 @@ type Incoming struct {
 	PrimaryKey string // "": the index's, or found in the first document
 	// Partial keeps the fields of a document that the new one does not name.
 	Partial bool
+	// SkipCreation leaves out the documents that the index does not have yet.
+	SkipCreation bool
 	// Lend is asked for the bytes that a document is larger than those before it, which are
 	// held in memory; nil: nobody is.
 	Lend func(n int) error
@@ -88,15 +91,16 @@ func (in *Incoming) check(uid string, body io.Reader) (n int, err error) {
 	if err := errors.Join(index.CheckUID(uid), checkPrimaryKey(in.PrimaryKey)); err != nil {
 		return 0, apierr.From(err)
 	}
-	records := ingest.NewRecords(body, in.Format, in.Delimiter, in.Lend)
+	start := bufio.NewReader(body)
+	if _, err := start.Peek(1); errors.Is(err, io.EOF) && in.Format == ingest.CSV {
+		return 0, apierr.Newf(apierr.MissingPayload, "A csv payload is missing: the body is empty; expected a line of names, then a line a document.")
+	}
+	records := ingest.NewRecords(start, in.Format, in.Delimiter, in.Lend)
 	for {
 		_, err := records.Next()
 		if errors.Is(err, io.EOF) {
 			if n == 0 && in.Format == ingest.NDJSON {
 				return 0, apierr.Newf(apierr.MissingPayload, "The body is empty; expected a JSON object a line.")
-			}
-			if n == 0 && in.Format == ingest.CSV {
-				return 0, apierr.Newf(apierr.MissingPayload, "The body holds no documents; expected CSV: a line of names, then a line a document.")
 			}
 			return n, nil
 		}
@@ -111,7 +115,7 @@ func (in *Incoming) check(uid string, body io.Reader) (n int, err error) {
 }
 
 func (in *Incoming) payload() *payload {
-	return &payload{PrimaryKey: in.PrimaryKey, Partial: in.Partial, Format: in.Format, Delimiter: in.Delimiter}
+	return &payload{PrimaryKey: in.PrimaryKey, Partial: in.Partial, SkipCreation: in.SkipCreation, Format: in.Format, Delimiter: in.Delimiter}
 }
 
 func (in *Incoming) task(uid string, documents int, body []byte) task.New {

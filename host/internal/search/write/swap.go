@@ -81,11 +81,19 @@ func (s *Writer) applySwap(ctx context.Context, w *task.Work) (task.Outcome, err
 			renamed[ix] = m
 		}
 	}
-	out := task.Outcome{}
-	if err := s.indexes.DB.PutMetas(metas, map[uint32][]byte{w.UID: encodeOutcome(out)}); err != nil {
-		return out, fmt.Errorf("swap indexes: %w", err)
+	return task.Outcome{}, s.putRenamed(ctx, w, metas, renamed)
+}
+
+// putRenamed writes records, by uid, and their task's outcome in one transaction. nil removes one.
+func (s *Writer) putRenamed(ctx context.Context, w *task.Work, metas map[string][]byte, renamed map[*index.Index]*index.Meta) error {
+	if err := s.indexes.DB.PutMetas(metas, map[uint32][]byte{w.UID: encodeOutcome(task.Outcome{})}); err != nil {
+		return fmt.Errorf("rename indexes: %w", err)
 	}
-	return out, s.indexes.Rename(ctx, renamed)
+	return s.indexes.Rename(ctx, renamed)
+}
+
+func uidTaken(uid string) *apierr.Error {
+	return apierr.Newf(indexerr.IndexAlreadyExists, "Index `%s` already exists: no index can be renamed to it.", uid)
 }
 
 // checkSwaps wants every index to be there, and the new names of renames not.
@@ -97,7 +105,7 @@ func (s *Writer) checkSwaps(swaps []Swap) error {
 			there := s.indexes.Find(uid) != nil
 			switch {
 			case sw.Rename && i == 1 && there:
-				taken = errors.Join(taken, apierr.Newf(indexerr.IndexAlreadyExists, "Index `%s` already exists: no index can be renamed to it.", uid))
+				taken = errors.Join(taken, uidTaken(uid))
 			case !there && !(sw.Rename && i == 1):
 				absent = append(absent, "`"+uid+"`")
 			}

@@ -26,12 +26,16 @@ const maxPrimaryKey = 500
 // A payload is what a task's payload begins with; a line break and the body
 // follow.
 type payload struct {
-	PrimaryKey string            `json:",omitempty"`
-	Partial    bool              `json:",omitempty"`
-	Format     ingest.BodyFormat `json:",omitempty"`
-	Delimiter  byte              `json:",omitempty"` // of CSV
-	All        bool              `json:",omitempty"`
-	IDs        []string          `json:",omitempty"`
+	PrimaryKey string `json:",omitempty"`
+	Partial    bool   `json:",omitempty"`
+	// SkipCreation is of documents that change others and make none.
+	SkipCreation bool `json:",omitempty"`
+	// UID is the new name of an index; "": it keeps its own.
+	UID       string            `json:",omitempty"`
+	Format    ingest.BodyFormat `json:",omitempty"`
+	Delimiter byte              `json:",omitempty"` // of CSV
+	All       bool              `json:",omitempty"`
+	IDs       []string          `json:",omitempty"`
 	// Filter chooses documents to delete, as the search API takes it.
 	Filter json.RawMessage `json:",omitempty"`
 	Swaps  []Swap          `json:",omitempty"`
@@ -67,20 +71,28 @@ func checkPrimaryKey(key string) error {
 // CreateIndex is the task that makes an index. primaryKey "" leaves it to the
 // first document.
 func CreateIndex(uid, primaryKey string) (task.New, error) {
-	return indexTask(task.IndexCreation, uid, primaryKey)
-}
-
-// UpdateIndex is the task that sets the primary key of an index.
-func UpdateIndex(uid, primaryKey string) (task.New, error) {
-	return indexTask(task.IndexUpdate, uid, primaryKey)
-}
-
-func indexTask(t task.Type, uid, primaryKey string) (task.New, error) {
 	if err := errors.Join(index.CheckUID(uid), checkPrimaryKey(primaryKey)); err != nil {
 		return task.New{}, apierr.From(err)
 	}
 	p := payload{PrimaryKey: primaryKey}
-	return task.New{Type: t, IndexUID: uid, Details: details("primaryKey", settings.OrNull(primaryKey)), Payload: p.encode(nil)}, nil
+	return task.New{Type: task.IndexCreation, IndexUID: uid, Details: details("primaryKey", settings.OrNull(primaryKey)), Payload: p.encode(nil)}, nil
+}
+
+// UpdateIndex is the task that sets the primary key of an index, or gives it
+// another uid, which must be free. "" changes nothing.
+func UpdateIndex(uid, primaryKey, newUID string) (task.New, error) {
+	n, err := CreateIndex(uid, primaryKey)
+	n.Type = task.IndexUpdate
+	if err != nil || newUID == "" || newUID == uid {
+		return n, err
+	}
+	if err := index.CheckUID(newUID); err != nil {
+		return task.New{}, err
+	}
+	p := payload{PrimaryKey: primaryKey, UID: newUID}
+	n.Payload, n.Indexes = p.encode(nil), []string{uid, newUID}
+	n.Details = details("primaryKey", settings.OrNull(primaryKey), "oldIndexUid", uid, "newIndexUid", newUID)
+	return n, nil
 }
 
 // DeleteIndex is the task that deletes an index with its documents.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/api/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search"
@@ -161,6 +162,9 @@ func readIncoming(r *request.Call) (in write.Incoming, err error) {
 	}
 	_, format, _ := strings.Cut(t, "/")
 	in.Format, in.PrimaryKey = ingest.BodyFormat(format), r.Query["primaryKey"]
+	if in.SkipCreation, err = r.Query.Boolean("skipCreation", apierr.BadRequest); err != nil {
+		return in, err
+	}
 	d, given := r.Query["csvDelimiter"]
 	switch {
 	case !given:
@@ -172,6 +176,24 @@ func readIncoming(r *request.Call) (in write.Incoming, err error) {
 		in.Delimiter = d[0]
 	}
 	return in, nil
+}
+
+// TaskDocuments answers GET /tasks/:uid/documents with what a task that waits, or is
+// under way, was sent with: a document a line.
+func (s *Server) TaskDocuments(r *request.Call) error {
+	uid, err := taskapi.UID(r)
+	if err != nil {
+		return err
+	}
+	w, err := s.Tasks.Tasks.PendingWork(r.Base, uid, r.Visible)
+	if err != nil {
+		return err
+	}
+	answer := r.NewLines()
+	if err := write.EachDocument(w, func(doc []byte) { answer.Add(doc) }); err != nil {
+		return err
+	}
+	return answer.End()
 }
 
 // DeleteByFilter answers POST /indexes/:uid/documents/delete.

@@ -109,9 +109,13 @@ func (s *Server) CreateIndex(r *request.Call) error {
 		return err
 	}
 	if _, ok := r.Caller.Index(*b.UID); !ok {
-		return apierr.Newf(apierr.InvalidAPIKey, "This API key is bound to other indexes than `%s`: use one whose `indexes` hold it.", *b.UID)
+		return boundElsewhere(*b.UID)
 	}
 	return s.Tasks.Enqueue(r, n)
+}
+
+func boundElsewhere(uid string) error {
+	return apierr.Newf(apierr.InvalidAPIKey, "This API key is bound to other indexes than `%s`: use one whose `indexes` hold it.", uid)
 }
 
 // GetIndex answers GET /indexes/:uid.
@@ -135,7 +139,7 @@ func (s *Server) PatchIndex(r *request.Call) error {
 	}
 	var b struct {
 		PrimaryKey string          `json:"primaryKey"`
-		UID        json.RawMessage `json:"uid"`
+		UID        string          `json:"uid"`
 		CreatedAt  json.RawMessage `json:"createdAt"`
 		UpdatedAt  json.RawMessage `json:"updatedAt"`
 	}
@@ -143,16 +147,17 @@ func (s *Server) PatchIndex(r *request.Call) error {
 		return err
 	}
 	switch {
-	case b.UID != nil:
-		return apierr.Newf(indexerr.ImmutableIndexUID, "`uid` cannot be changed here: rename an index by POST /swap-indexes with `rename`.")
 	case b.CreatedAt != nil:
 		return apierr.Newf(indexerr.ImmutableIndexCreatedAt, "`createdAt` cannot be changed: leave it out.")
 	case b.UpdatedAt != nil:
 		return apierr.Newf(indexerr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it out.")
 	}
-	n, err := write.UpdateIndex(uid, b.PrimaryKey)
+	n, err := write.UpdateIndex(uid, b.PrimaryKey, b.UID)
 	if err != nil {
 		return err
+	}
+	if b.UID != "" && !r.Visible(b.UID) {
+		return boundElsewhere(b.UID)
 	}
 	return s.Tasks.Enqueue(r, n)
 }
@@ -176,11 +181,15 @@ func (s *Server) IndexStats(r *request.Call) error {
 	if err != nil {
 		return err
 	}
+	show, err := readSizes(r)
+	if err != nil {
+		return err
+	}
 	st, err := s.Search.Stats(r.Caller, uid)
 	if err != nil {
 		return err
 	}
-	return r.OK(newIndexStats(&st))
+	return r.OK(show.index(&st))
 }
 
 // swapRequest is one element of the body of POST /swap-indexes.

@@ -84,7 +84,8 @@ type federatedBody struct {
 	Hits             *struct{} `json:"hits"` // written apart
 	ProcessingTimeMS int64     `json:"processingTimeMs"`
 	pageBody
-	RequestUID string `json:"requestUid"`
+	RequestUID string      `json:"requestUid"`
+	Metadata   []*metadata `json:"metadata,omitempty"` // of each query
 
 	QueryVectors      map[int][]float32            `json:"queryVectors,omitzero"`
 	RemoteErrors      map[string]request.ErrorBody `json:"remoteErrors,omitzero"`
@@ -161,7 +162,9 @@ func (s *Server) MultiSearch(r *request.Call) error {
 		}
 		queries[i].Show = showIn(answer, queries[i].ShowRankingScore)
 		return func(res *search.Result) error {
-			return answer.CloseList(newSearchBody(res, &queries[i].Query, b.Queries[i].performance()))
+			body := newSearchBody(res, &queries[i].Query, b.Queries[i].performance())
+			body.Metadata = s.metadata(r, queries[i].IndexUID, "")
+			return answer.CloseList(body)
 		}
 	})
 	switch {
@@ -200,6 +203,15 @@ func (s *Server) federatedSearch(r *request.Call, f *federationRequest, queries 
 	}
 	if f.Performance {
 		b.Performance = res.Steps
+	}
+	for i := range queries {
+		var remote string
+		if o := queries[i].Options; o != nil {
+			remote = o.Remote
+		}
+		if m := s.metadata(r, queries[i].IndexUID, remote); m != nil {
+			b.Metadata = append(b.Metadata, m)
+		}
 	}
 	if res.Paged {
 		b.HitsPerPage, b.Page, b.TotalPages, b.TotalHits = &res.HitsPerPage, &res.Page, &res.TotalPages, &res.EstimatedTotalHits

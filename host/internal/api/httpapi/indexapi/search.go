@@ -209,6 +209,7 @@ func (s *Server) find(r *request.Call, q search.Query, asked *passagesRequest, p
 	}
 	r.Found = res
 	b := newSearchBody(res, &q, performance)
+	b.Metadata = s.metadata(r, uid, "")
 	q.Show = nil
 	if b.Passages, err = s.passages(r, uid, q, asked); err != nil {
 		return err
@@ -217,6 +218,25 @@ func (s *Server) find(r *request.Call, q search.Query, asked *passagesRequest, p
 		return err
 	}
 	return answer.End()
+}
+
+// metadata says what a search was, where its client asks for that by a header.
+type metadata struct {
+	QueryUID   string `json:"queryUid"`
+	IndexUID   string `json:"indexUid"`
+	PrimaryKey string `json:"primaryKey,omitempty"` // "": not known, as of an index on a remote
+	Remote     string `json:"remote,omitempty"`     // that answered; "": this host
+}
+
+func (s *Server) metadata(r *request.Call, uid, remote string) *metadata {
+	if r.Get("Meili-Include-Metadata") == "" {
+		return nil
+	}
+	m := &metadata{QueryUID: newRequestUID(), IndexUID: uid, Remote: remote}
+	if info, err := s.Search.Index(r.Caller, uid); err == nil && remote == "" {
+		m.PrimaryKey = info.PrimaryKey
+	}
+	return m
 }
 
 // showIn returns what writes a hit into an answer, with its score or without.
@@ -238,6 +258,7 @@ type searchBody struct {
 	FacetStats        map[string]facetNumber `json:"facetStats,omitzero"`
 	QueryVector       []float32              `json:"queryVector,omitempty"`
 	RequestUID        string                 `json:"requestUid"`
+	Metadata          *metadata              `json:"metadata,omitempty"`
 	SemanticHitCount  *int                   `json:"semanticHitCount,omitempty"`
 	Passages          *passagesBody          `json:"passages,omitempty"`
 	Performance       performance            `json:"performanceDetails,omitzero"`

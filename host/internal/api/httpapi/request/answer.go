@@ -74,12 +74,21 @@ type Documents struct {
 	call *Call
 	out  *packed
 	some bool // documents of the list under way
+
+	between, kind string // documents; the content type
 }
 
 // NewDocuments begins an answer by text, whose last byte opens a list: `{"hits":[`.
 func (r *Call) NewDocuments(text string) *Documents {
-	d := &Documents{call: r, out: pack(r.Get(fiber.HeaderAcceptEncoding))}
+	d := &Documents{call: r, out: pack(r.Get(fiber.HeaderAcceptEncoding)), between: ",", kind: contentType}
 	d.out.writeText(text)
+	return d
+}
+
+// NewLines begins an answer of documents alone, a line each.
+func (r *Call) NewLines() *Documents {
+	d := r.NewDocuments("")
+	d.between, d.kind = "\n", MIMENDJSON
 	return d
 }
 
@@ -87,7 +96,7 @@ func (r *Call) NewDocuments(text string) *Documents {
 // compact JSON: encoding/json would read each of them again.
 func (d *Documents) Add(doc []byte, more ...Member) {
 	if d.some {
-		d.out.writeText(",")
+		d.out.writeText(d.between)
 	}
 	d.some = true
 	if len(more) == 0 {
@@ -133,7 +142,7 @@ func (d *Documents) Continue(text string) { d.out.writeText(text) }
 // End answers 200.
 func (d *Documents) End() error {
 	d.out.writeText("\n")
-	d.call.Status(fiber.StatusOK).Set(fiber.HeaderContentType, contentType)
+	d.call.Status(fiber.StatusOK).Set(fiber.HeaderContentType, d.kind)
 	d.out.send(d.call.Ctx)
 	return nil
 }

@@ -29,6 +29,7 @@ type Summary struct {
 	Status     string    `json:"status"`
 	Type       string    `json:"type"`
 	EnqueuedAt time.Time `json:"enqueuedAt"`
+	Metadata   string    `json:"customMetadata,omitempty"`
 }
 
 // Enqueue accepts work and answers 202.
@@ -82,7 +83,7 @@ func (s *Server) readReplica(r *request.Call) (as task.Replica, err error) {
 
 // NewSummary returns what the client of t is told.
 func NewSummary(t *task.Summary) Summary {
-	return Summary{t.TaskUID, orNull(t.IndexUID), string(t.Status), string(t.Type), t.EnqueuedAt}
+	return Summary{t.TaskUID, orNull(t.IndexUID), string(t.Status), string(t.Type), t.EnqueuedAt, t.Metadata}
 }
 
 func orNull(s string) *string {
@@ -163,14 +164,23 @@ func (s *Server) ListTasks(r *request.Call) error {
 	return r.OK(pageBody[taskBody]{results, page.Total, page.Limit, page.From, page.Next})
 }
 
-// GetTask answers GET /tasks/:uid.
-func (s *Server) GetTask(r *request.Call) error {
+// UID returns the uid of the task in the path.
+func UID(r *request.Call) (uint32, error) {
 	v := r.Param("uid")
 	uid, err := strconv.ParseUint(v, 10, 32)
 	if err != nil {
-		return apierr.Newf(apierr.InvalidTaskUIDs, "A task's uid is an integer of 0 or more, but this is %.64q.", v)
+		return 0, apierr.Newf(apierr.InvalidTaskUIDs, "A task's uid is an integer of 0 or more, but this is %.64q.", v)
 	}
-	t, err := s.Tasks.Task(r.Base, uint32(uid), r.Visible)
+	return uint32(uid), nil
+}
+
+// GetTask answers GET /tasks/:uid.
+func (s *Server) GetTask(r *request.Call) error {
+	uid, err := UID(r)
+	if err != nil {
+		return err
+	}
+	t, err := s.Tasks.Task(r.Base, uid, r.Visible)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,6 @@ var (
 	InvalidSwapIndexes               = apierr.InvalidField("invalid_swap_indexes")
 	InvalidSwapDuplicateIndexFound   = apierr.InvalidField("invalid_swap_duplicate_index_found")
 	InvalidSwapRename                = apierr.InvalidField("invalid_swap_rename")
-	ImmutableIndexUID                = apierr.InvalidField("immutable_index_uid")
 	ImmutableIndexCreatedAt          = apierr.InvalidField("immutable_index_created_at")
 	ImmutableIndexUpdatedAt          = apierr.InvalidField("immutable_index_updated_at")
 	DocumentNotFound                 = apierr.Invalid("document_not_found", http.StatusNotFound)
