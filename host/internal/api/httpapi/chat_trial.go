@@ -168,12 +168,12 @@ func (s *Server) tryChat(r *call, b *chat.Trial) (string, error) {
 		Fields: map[string]json.RawMessage{"max_tokens": request.Encode(trialTokens)},
 	}
 	q.AddQuestion(trialQuestion)
-	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(limited, cancel, st, &question{chat: q})
+	l := s.newLive(limited, cancel, r, &question{chat: q})
+	answer, err := l.start()
 	if err != nil {
 		return "", err
 	}
-	defer s.streams.remove(st)
+	defer s.streams.remove(l.stream)
 	defer answer.Close()
 	w := &trialSink{}
 	err = answer.WriteTo(w)

@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/rs/zerolog"
@@ -14,8 +11,6 @@ import (
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/api/uistream"
-	"github.com/parley-search/parley/host/internal/base/apierr"
-	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -149,197 +144,12 @@ func (q *question) tellLimits(r *call) {
 	}
 }
 
-// begin starts the answer to q. st is looked after from then on, until it is
-// removed from s.streams. An error has removed it.
-func (s *Server) begin(ctx context.Context, cancel context.CancelCauseFunc, st *stream, q *question) (*chat.Answer, error) {
-	if s.down.Load() { // a connection of before may still ask
-		cancel(nil)
-		return nil, shuttingDown()
-	}
-	s.streams.add(st)
-	q.chat.Limited = func(left limit.State) { q.limits.Store(&left) }
-	answer, err := s.Chat.Start(ctx, cancel, q.chat)
-	if err == nil {
-		return answer, nil
-	}
-	s.streams.remove(st)
-	cancel(nil)
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		return nil, shuttingDown()
-	}
-	return nil, err
-}
-
-// A started answer, or why there is none.
-type started struct {
-	answer *chat.Answer
-	err    error
-}
-
-// start is begin beside the handler, which may have something else to do before
-// the provider says its first word.
-func (s *Server) start(ctx context.Context, cancel context.CancelCauseFunc, st *stream, r *call, q *question) <-chan started {
-	coming, a := make(chan started, 1), accessTo(r)
-	go func() {
-		growStack(false)
-		var got started
-		defer func() {
-			if p := recover(); p != nil {
-				s.streams.remove(st)
-				cancel(nil)
-				got.err = apierr.From(s.panicked(a, p))
-			}
-			coming <- got
-		}()
-		got.answer, got.err = s.begin(ctx, cancel, st, q)
-	}()
-	return coming
-}
-
-// streamAnswer answers with an error that has a status of its own until the
-// provider's first event, and with a stream of events from then on: from
-// Limits.Opening on at the latest, since what stands between here and the client
-// cuts connections on which nothing comes. All that the stream uses is a copy: it
-// is written after streamAnswer returned.
-func (s *Server) streamAnswer(r *call, q *question) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
-	c := r.Context().Conn().(*conn) // all are the listener's
-	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
-	coming, opening := s.start(ctx, cancel, st, r, q), time.NewTimer(s.Limits.Opening)
-	defer opening.Stop()
-	var got started
-	select {
-	case got = <-coming:
-		coming = nil // a stream need not hold it
-	case <-opening.C:
-	}
-	waiting := coming != nil
-	first := accessTo(r).took()
-	q.tellLimits(r)
-	if got.err != nil {
-		return got.err
-	}
-	w := q.sink(st)
-	r.Set(fiber.HeaderContentType, "text/event-stream")
-	r.Set(fiber.HeaderCacheControl, "no-cache")
-	r.Set("X-Accel-Buffering", "no")
-	if !waiting {
-		setWorkspace(r.Ctx, got.answer)
-	}
-	a := accessTo(r)
-	a.stream, a.status, a.first = true, fiber.StatusOK, first
-	if s.Telemetry != nil {
-		a.client = strings.Clone(clientOf(r.Ctx))
-	}
-	if onV1(r.Ctx) {
-		setProcessing(r.Ctx, a)
-	}
-	head, plain, keep := streamHead(r.Context())
-	st.begin(head, plain)
-	if !waiting && r.Context().ConnRequestNum() == 1 {
-		// Else the server may not have written what came before. Behind an answer
-		// it counts anew.
-		got.answer.WriteFirst(w)
-	}
-	s.takeOver(c, r.Context(), &answering{
-		write: func() error {
-			defer s.streams.remove(st)
-			if waiting {
-				st.beat() // the head and a comment
-				got = <-coming
-				a.first = a.took()
-			}
-			if got.err != nil {
-				return s.failLate(ctx, st, w, apierr.From(got.err), a, q.chat.UID)
-			}
-			defer got.answer.Close()
-			return s.stream(ctx, st, w, got.answer, a)
-		},
-		keep: keep, plain: plain,
-		leave: func() { cancel(errClientLeft) },
-	})
-	return nil
-}
-
-func shuttingDown() *apierr.Error {
-	return apierr.Newf(apierr.ShuttingDown, "The host is shutting down: ask again in a while.")
-}
-
-// stream writes answer to its end, and logs it. It runs where nobody else would
-// recover. An error says that the client has not got all of it.
-func (s *Server) stream(ctx context.Context, st *stream, w chat.Sink, answer *chat.Answer, a *access) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = sendFailure(w, apierr.From(s.panicked(a, p)))
-		}
-		a.bytes = st.close()
-		s.answered(a, answer.Outcome())
-	}()
-	err = answer.WriteTo(w)
-	if err != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		err = sendFailure(w, shuttingDown())
-	}
-	return err
-}
-
-// failLate ends a stream whose answer never began with e, which came too late for
-// a status of its own.
-func (s *Server) failLate(ctx context.Context, st *stream, w chat.Sink, e *apierr.Error, a *access, workspace string) error {
-	o := chat.Outcome{Workspace: workspace, Cancelled: errors.Is(context.Cause(ctx), errClientLeft)}
-	var err error
-	if o.Cancelled {
-		err = errClientLeft
-	} else {
-		o.Err, err = e, sendFailure(w, e)
-	}
-	a.bytes = st.close()
-	s.answered(a, o)
-	return err
-}
-
-// sendFailure ends an answer that its sink was not told the end of. An error says
-// that the client has not got it.
-func sendFailure(w chat.Sink, e *apierr.Error) error {
-	w.Fail(e)
-	return w.Flush()
-}
-
 // answered is the end of an answer that had begun: it is told, logged and
 // counted.
 func (s *Server) answered(a *access, o chat.Outcome) {
 	s.tellChat(a, o)
 	s.logAnswer(a, o)
 	s.done(a, &o)
-}
-
-// wholeAnswer writes the answer to q into w, and returns once it is whole, with
-// the failure that it ended in. Nothing is sent meanwhile; a client that leaves
-// ends the answer.
-func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
-	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
-	answer, err := s.begin(ctx, cancel, st, q)
-	q.tellLimits(r)
-	if err != nil {
-		return err
-	}
-	defer s.streams.remove(st)
-	defer answer.Close()
-	accessTo(r).first = accessTo(r).took()
-	err = answer.WriteTo(w)
-	setLimits(r.Ctx, answer.Limits())
-	setWorkspace(r.Ctx, answer)
-	o := answer.Outcome()
-	accessTo(r).outcome = &o
-	switch {
-	case o.Err != nil:
-		return o.Err
-	case err != nil && errors.Is(context.Cause(ctx), errShutdown):
-		return shuttingDown()
-	case err != nil && ctx.Err() == nil: // w took no more of it
-		return apierr.Newf(chaterr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
-	}
-	return err
 }
 
 // logAnswer writes the lines of an answer that has ended.
@@ -365,11 +175,4 @@ func (s *Server) logAnswer(a *access, o chat.Outcome) {
 			e.Bool("cancelled", true)
 		}
 	})
-}
-
-// setWorkspace says which workspace answered, where another one could have.
-func setWorkspace(c *fiber.Ctx, answer *chat.Answer) {
-	if uid := answer.AnsweredBy(); uid != "" {
-		c.Set("X-Parley-Workspace", uid)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -55,8 +56,7 @@ func (s *Server) answerMCP(r *call) error {
 		}
 	}
 	ctx, cancel := context.WithCancelCause(s.trace(r.Base, r))
-	c := r.Context().Conn().(*conn) // all are the listener's
-	st := newStream(c, cancel, s.Limits.KeepAlive, &s.chunks)
+	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
 	request := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.Caller, Base: s.publicURL(r), Opening: s.Limits.Opening}
 	asker := &asker{server: s, caller: r.Caller, base: request.Base, address: s.clientAddress(r.Ctx)}
@@ -65,7 +65,7 @@ func (s *Server) answerMCP(r *call) error {
 	}
 	reply, err := s.mcp.Answer(ctx, request)
 	if err == nil && reply.Parts != nil {
-		s.streamMCP(ctx, cancel, r, st, reply, asker)
+		s.streamMCP(ctx, r, st, reply, asker)
 		return nil
 	}
 	s.streams.remove(st)
@@ -103,41 +103,49 @@ func headerOf(c *fiber.Ctx) http.Header {
 	return h
 }
 
-// streamMCP answers with the events of reply, on the connection.
-func (s *Server) streamMCP(ctx context.Context, cancel context.CancelCauseFunc, r *call, st *stream, reply *mcp.Reply, asker *asker) {
-	r.Set(fiber.HeaderContentType, "text/event-stream")
-	r.Set(fiber.HeaderCacheControl, "no-cache")
-	r.Set("X-Accel-Buffering", "no")
-	setLimits(r.Ctx, asker.limits())
-	a := accessTo(r)
-	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
-	a.client = string([]byte(clientOf(r.Ctx)))
-	head, plain, keep := streamHead(r.Context())
-	st.begin(head, plain)
-	s.takeOver(st.conn.(*conn), r.Context(), &answering{
-		write: func() error {
-			defer s.streams.remove(st)
-			defer cancel(nil)
-			send := func(part []byte) {
-				if st.WriteFrames(part, false) != nil {
-					cancel(errClientLeft)
-				}
-			}
-			send(reply.Body)
-			for part := range reply.Parts {
-				send(part)
-			}
-			a.bytes = st.close()
-			if asker.outcome != nil {
-				s.answered(a, *asker.outcome)
-			} else {
-				s.tellRequest(a, a.client)
-				s.logAccess(a, nil)
-				s.done(a, nil)
-			}
-			return context.Cause(ctx)
-		},
-		keep: keep, plain: plain,
-		leave: func() { cancel(errClientLeft) },
-	})
+// A liveMCP is a reply in parts under way: it owns its client's connection.
+type liveMCP struct {
+	*stream
+	server *Server
+	access *access
+	ctx    context.Context
+	reply  *mcp.Reply
+	asker  *asker
 }
+
+// streamMCP answers with the events of reply, on the connection.
+func (s *Server) streamMCP(ctx context.Context, r *call, st *stream, reply *mcp.Reply, asker *asker) {
+	setLimits(r.Ctx, asker.limits())
+	l := &liveMCP{st, s, accessTo(r), ctx, reply, asker}
+	l.access.client = strings.Clone(clientOf(r.Ctx))
+	st.open(r.Ctx, l.access)
+	s.takeOver(r.Context(), st, l)
+}
+
+// run implements [body].
+func (l *liveMCP) run() error {
+	defer l.server.streams.remove(l.stream)
+	defer l.cancel(nil)
+	l.send(l.reply.Body)
+	for part := range l.reply.Parts {
+		l.send(part)
+	}
+	l.access.bytes = l.close()
+	if l.asker.outcome != nil {
+		l.server.answered(l.access, *l.asker.outcome)
+	} else {
+		l.server.tellRequest(l.access, l.access.client)
+		l.server.logAccess(l.access, nil)
+		l.server.done(l.access, nil)
+	}
+	return context.Cause(l.ctx)
+}
+
+func (l *liveMCP) send(part []byte) {
+	if l.WriteFrames(part, false) != nil {
+		l.leave()
+	}
+}
+
+// leave implements [body].
+func (l *liveMCP) leave() { l.cancel(errClientLeft) }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -26,12 +28,13 @@ type stream struct {
 	silent int64        // nanoseconds without a write after which a comment is due
 	last   atomic.Int64 // when something was written, in nanoseconds since made; 0: not open
 	beats  atomic.Bool  // a comment is being written
+	keep   bool         // the connection is of use behind it
 
-	mu    sync.Mutex
-	out   chunk
-	open  bool
-	size  int
-	ended bool // the last frame was written: a comment after it would no longer be the stream's
+	mu     sync.Mutex
+	out    chunk
+	opened bool
+	size   int
+	ended  bool // the last frame was written: a comment after it would no longer be the stream's
 }
 
 var _ chat.FrameWriter = (*stream)(nil)
@@ -40,12 +43,23 @@ func newStream(c net.Conn, cancel context.CancelCauseFunc, keepAlive time.Durati
 	return &stream{conn: c, cancel: cancel, made: time.Now(), silent: int64(keepAlive), out: chunk{spare: spare}}
 }
 
-// begin has the stream write: head goes in front of its first frames, or with
-// the first Flush where there are none. plain: the body is not in chunks.
+// open has the answer to c, which a is of, be written as a stream of events.
+func (s *stream) open(c *fiber.Ctx, a *access) {
+	c.Set(fiber.HeaderContentType, "text/event-stream")
+	c.Set(fiber.HeaderCacheControl, "no-cache")
+	c.Set("X-Accel-Buffering", "no")
+	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
+	head, plain, keep := streamHead(c.Context())
+	s.keep = keep
+	s.begin(head, plain)
+}
+
+// begin has the stream write: head goes in front of its first frames, or with the
+// first write where there are none. plain: the body is not in chunks.
 func (s *stream) begin(head []byte, plain bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.out.head, s.out.plain = true, head, plain
+	s.opened, s.out.head, s.out.plain = true, head, plain
 	s.wrote()
 }
 
@@ -57,7 +71,7 @@ func (s *stream) wrote() { s.last.Store(max(int64(time.Since(s.made)), 1)) }
 func (s *stream) close() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = false
+	s.opened = false
 	s.last.Store(0)
 	return s.size
 }
@@ -85,7 +99,7 @@ func (s *stream) beat() {
 	defer s.beats.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open || s.ended {
+	if !s.opened || s.ended {
 		return
 	}
 	s.wrote()

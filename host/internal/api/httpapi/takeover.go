@@ -7,12 +7,18 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// An answering is an answer that writes itself to its connection.
+// A body writes itself to its connection, which it owns meanwhile.
+type body interface {
+	// run writes what the handler left. An error says that the body is not whole.
+	run() error
+	// leave says that the client is gone: run will find that out.
+	leave()
+}
+
+// An answering is a body that is to take over the connection of its stream.
 type answering struct {
-	write func() error // the body, from where the handler left it; an error: it is not whole
-	leave func()       // the client is gone: write will find that out
-	keep  bool         // the connection is of use behind it
-	plain bool         // the body is not in chunks: it ends with the connection
+	body
+	stream *stream
 }
 
 // streamHead is the head of a response whose length is not known, once its other
@@ -34,14 +40,15 @@ func streamHead(ctx *fasthttp.RequestCtx) (head []byte, plain, keep bool) {
 	return bytes.Clone(h.Header()), false, keep
 }
 
-// takeOver has a write itself to c once the handler of ctx has returned. For that time
-// the connection is not the server's: the buffer of a request's head, those of
+// takeOver has b write itself to the connection of st, which is that of ctx, once the
+// handler of ctx has returned. For that time the connection is not the server's: the buffer of a request's head, those of
 // a response, the request itself and a goroutine whose stack grew while all that
 // was handled go back to their pools, and an open stream holds what it needs
 // and no more. The server has the connection again when the next request comes.
-func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
+func (s *Server) takeOver(ctx *fasthttp.RequestCtx, st *stream, b body) {
 	s.taken.Add(1)
-	c.answer.Store(a) // Close ends it where the server never gets to what follows
+	c, a := st.conn.(*conn), &answering{b, st} // all connections are the listener's
+	c.answer.Store(a)                          // Close ends it where the server never gets to what follows
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(ahead net.Conn) {
 		if c.answer.Swap(nil) == nil {
@@ -49,7 +56,7 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 		}
 		c.takeBack(ahead)
 		if ctx.Response.Header.ConnectionClose() { // what is left of the body lies before the next request
-			a.keep = false
+			st.keep = false
 		}
 		// When this function returns, ctx is the server's again, and so is the
 		// buffer that it read from, as long as the server is told to close the
@@ -63,11 +70,11 @@ func (s *Server) takeOver(c *conn, ctx *fasthttp.RequestCtx, a *answering) {
 func (s *Server) converse(c *conn, a *answering) {
 	defer s.taken.Done()
 	defer s.contain(c)
-	err := a.write()
-	if err == nil && !a.plain {
+	err := a.run()
+	if err == nil && !a.stream.out.plain {
 		_, err = c.Write(lastChunk)
 	}
-	if err != nil || !a.keep || !c.rest() {
+	if err != nil || !a.stream.keep || !c.rest() {
 		_ = c.Close() // nobody is left to be told
 		return
 	}
@@ -95,5 +102,5 @@ func occupy(*[9 << 10]byte) {}
 func (s *Server) unheard(a *answering) {
 	defer s.taken.Done()
 	a.leave()
-	_ = a.write() // it cannot be whole
+	_ = a.run() // it cannot be whole
 }

@@ -1,0 +1,226 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/chat"
+)
+
+// A live is the answer to a question under way, from before its provider is asked. A
+// streamed one owns its client's connection from open on until it has ended, after
+// the handler returned: all that it has is a copy.
+type live struct {
+	*stream
+	server   *Server
+	access   *access
+	ctx      context.Context
+	question *question
+	uid      string       // of the workspace that is asked
+	sink     chat.Sink    // nil until open
+	coming   chan started // nil once started is there
+	started  started
+}
+
+// A started answer, or why there is none.
+type started struct {
+	answer *chat.Answer
+	err    error
+}
+
+// newLive returns the answer to q, which r asks; ctx, which cancel ends, is its work's.
+func (s *Server) newLive(ctx context.Context, cancel context.CancelCauseFunc, r *call, q *question) *live {
+	return &live{
+		stream: newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks),
+		server: s, access: accessTo(r), ctx: ctx, question: q, uid: q.chat.UID,
+	}
+}
+
+// streamAnswer answers with an error that has a status of its own until the
+// provider's first event, and with a stream of events from then on: from
+// Limits.Opening on at the latest, since what stands between here and the client
+// cuts connections on which nothing comes.
+func (s *Server) streamAnswer(r *call, q *question) error {
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	l := s.newLive(ctx, cancel, r, q)
+	l.coming = make(chan started, 1)
+	go l.startBeside(l.coming)
+	opening := time.NewTimer(s.Limits.Opening)
+	defer opening.Stop()
+	select {
+	case l.started = <-l.coming:
+		l.coming = nil // a stream need not hold it
+	case <-opening.C:
+	}
+	q.tellLimits(r)
+	if l.started.err != nil {
+		return l.started.err
+	}
+	l.open(r)
+	if l.coming == nil && r.Context().ConnRequestNum() == 1 {
+		// Else the server may not have written what came before. Behind an answer
+		// it counts anew.
+		l.started.answer.WriteFirst(l.sink)
+	}
+	s.takeOver(r.Context(), l.stream, l)
+	return nil
+}
+
+// start asks. The client is looked after from then on until the stream is removed
+// from the server's; an error has removed it.
+func (l *live) start() (*chat.Answer, error) {
+	s, q := l.server, l.question
+	if s.down.Load() { // a connection of before may still ask
+		l.cancel(nil)
+		return nil, shuttingDown()
+	}
+	s.streams.add(l.stream)
+	q.chat.Limited = func(left limit.State) { q.limits.Store(&left) }
+	answer, err := s.Chat.Start(l.ctx, l.cancel, q.chat)
+	q.chat = nil // an open stream holds nothing of its request
+	if err == nil {
+		return answer, nil
+	}
+	s.streams.remove(l.stream)
+	l.cancel(nil)
+	if l.ctx.Err() != nil && errors.Is(context.Cause(l.ctx), errShutdown) {
+		return nil, shuttingDown()
+	}
+	return nil, err
+}
+
+// startBeside is start beside the handler, which may have something else to do before
+// the provider says its first word.
+func (l *live) startBeside(coming chan<- started) {
+	growStack(false)
+	var got started
+	defer func() {
+		if p := recover(); p != nil {
+			l.server.streams.remove(l.stream)
+			l.cancel(nil)
+			got.err = apierr.From(l.server.panicked(l.access, p))
+		}
+		coming <- got
+	}()
+	got.answer, got.err = l.start()
+}
+
+// open makes the head of the response to r, behind which the events come.
+func (l *live) open(r *call) {
+	s, a := l.server, l.access
+	l.sink = l.question.sink(l.stream)
+	if l.coming == nil {
+		setWorkspace(r.Ctx, l.started.answer)
+	}
+	if s.Telemetry != nil {
+		a.client = strings.Clone(clientOf(r.Ctx))
+	}
+	if onV1(r.Ctx) {
+		setProcessing(r.Ctx, a)
+	}
+	l.stream.open(r.Ctx, a)
+}
+
+// run implements [body]: it writes the events until the answer has ended, and logs it.
+// Nobody else would recover.
+func (l *live) run() (err error) {
+	defer l.server.streams.remove(l.stream)
+	if l.coming != nil {
+		l.beat() // the head and a comment
+		l.started = <-l.coming
+		l.access.first = l.access.took()
+	}
+	answer := l.started.answer
+	if answer == nil {
+		return l.failLate(apierr.From(l.started.err))
+	}
+	defer answer.Close()
+	defer func() {
+		if p := recover(); p != nil {
+			err = l.fail(apierr.From(l.server.panicked(l.access, p)))
+		}
+		l.end(answer.Outcome())
+	}()
+	err = answer.WriteTo(l.sink)
+	if err != nil && errors.Is(context.Cause(l.ctx), errShutdown) {
+		err = l.fail(shuttingDown())
+	}
+	return err
+}
+
+// failLate ends a stream whose answer never began with e, which came too late for
+// a status of its own.
+func (l *live) failLate(e *apierr.Error) (err error) {
+	o := chat.Outcome{Workspace: l.uid, Cancelled: errors.Is(context.Cause(l.ctx), errClientLeft)}
+	if o.Cancelled {
+		err = errClientLeft
+	} else {
+		o.Err, err = e, l.fail(e)
+	}
+	l.end(o)
+	return err
+}
+
+// fail ends an answer whose end its sink does not know. An error says that the client
+// has not got it.
+func (l *live) fail(e *apierr.Error) error {
+	l.sink.Fail(e)
+	return l.sink.Flush()
+}
+
+// end ends the stream of an answer that became o.
+func (l *live) end(o chat.Outcome) {
+	l.access.bytes = l.close()
+	l.server.answered(l.access, o)
+}
+
+// leave implements [body].
+func (l *live) leave() { l.cancel(errClientLeft) }
+
+func shuttingDown() *apierr.Error {
+	return apierr.Newf(apierr.ShuttingDown, "The host is shutting down: ask again in a while.")
+}
+
+// wholeAnswer writes the answer to q into w, and returns once it is whole, with
+// the failure that it ended in. Nothing is sent meanwhile; a client that leaves
+// ends the answer.
+func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
+	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	l := s.newLive(ctx, cancel, r, q)
+	answer, err := l.start()
+	q.tellLimits(r)
+	if err != nil {
+		return err
+	}
+	defer s.streams.remove(l.stream)
+	defer answer.Close()
+	l.access.first = l.access.took()
+	err = answer.WriteTo(w)
+	setLimits(r.Ctx, answer.Limits())
+	setWorkspace(r.Ctx, answer)
+	o := answer.Outcome()
+	l.access.outcome = &o
+	switch {
+	case o.Err != nil:
+		return o.Err
+	case err != nil && errors.Is(context.Cause(ctx), errShutdown):
+		return shuttingDown()
+	case err != nil && ctx.Err() == nil: // w took no more of it
+		return apierr.Newf(chaterr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
+	}
+	return err
+}
+
+// setWorkspace says which workspace answered, where another one could have.
+func setWorkspace(c *fiber.Ctx, answer *chat.Answer) {
+	if uid := answer.AnsweredBy(); uid != "" {
+		c.Set("X-Parley-Workspace", uid)
+	}
+}
