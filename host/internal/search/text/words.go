@@ -43,9 +43,9 @@ const MaxWord = 128
 // An Analyzer splits texts as the settings of an index say. nil, and one
 // without lists, splits as most do. Never changed once made.
 type Analyzer struct {
-	separators []string    // part words although they are in words, longest first
-	joiners    []string    // belong to words although they are not, longest first
-	dictionary []string    // are one word each, longest first
+	separators lexicon     // part words although they are in words
+	joiners    lexicon     // belong to words although they are not
+	dictionary lexicon     // are one word each, in any case
 	stop       []string    // words that are not looked for, see stopWord; sorted
 	alphabets  AlphabetSet // besides the common one; 0: none
 }
@@ -62,12 +62,8 @@ func NewAnalyzer(separators, joiners, dictionary, stop []string, l Localization)
 		}
 		slices.Sort(stop)
 	}
-	longestFirst := func(list []string) []string {
-		list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
-		slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
-		return list
-	}
-	return &Analyzer{longestFirst(separators), longestFirst(joiners), longestFirst(dictionary), stop, l.all() &^ (1 << Common)}
+	itself := func(s string) string { return s }
+	return &Analyzer{newLexicon(separators, itself), newLexicon(joiners, itself), newLexicon(dictionary, foldCase), stop, l.all() &^ (1 << Common)}
 }
 
 // SplitWords splits text as an index without settings of its own does.
@@ -129,11 +125,11 @@ func stopWord(s string) string {
 func (a *Analyzer) separator(s string) (n, hard int) {
 	for n < len(s) {
 		if a != nil {
-			if w := prefixOf(s[n:], a.separators); w > 0 {
+			if w := a.separators.prefixOf(s[n:]); w > 0 {
 				n += w
 				continue
 			}
-			if prefixOf(s[n:], a.joiners) > 0 || a.entry(s[n:]) > 0 {
+			if a.joiners.prefixOf(s[n:]) > 0 || a.dictionary.wordOf(s[n:]) > 0 {
 				return n, hard
 			}
 		}
@@ -174,17 +170,17 @@ func Separator(s string) (n int, hard bool) {
 // behind Latin letters is two words.
 func (a *Analyzer) wordLen(s string, script **unicode.RangeTable) int {
 	if a != nil {
-		if n := a.entry(s); n > 0 {
+		if n := a.dictionary.wordOf(s); n > 0 {
 			return n
 		}
 	}
 	n, last := 0, rune(0)
 	for n < len(s) {
 		if a != nil {
-			if prefixOf(s[n:], a.separators) > 0 {
+			if a.separators.prefixOf(s[n:]) > 0 {
 				break
 			}
-			if w := prefixOf(s[n:], a.joiners); w > 0 {
+			if w := a.joiners.prefixOf(s[n:]); w > 0 {
 				n += w
 				continue
 			}
@@ -208,34 +204,6 @@ func (a *Analyzer) wordLen(s string, script **unicode.RangeTable) int {
 		}
 	}
 	return n
-}
-
-// entry returns the length of the dictionary's word that s begins with, 0 where
-// there is none that ends where a word may.
-func (a *Analyzer) entry(s string) int {
-	for _, d := range a.dictionary {
-		if len(s) < len(d) || !strings.EqualFold(s[:len(d)], d) {
-			continue
-		}
-		if len(s) == len(d) {
-			return len(d)
-		}
-		end, _ := utf8.DecodeLastRuneInString(d)
-		if next, _ := utf8.DecodeRuneInString(s[len(d):]); !inWord(end) || !inWord(next) {
-			return len(d)
-		}
-	}
-	return 0
-}
-
-// prefixOf returns the length of the first of list that s begins with.
-func prefixOf(s string, list []string) int {
-	for _, p := range list {
-		if strings.HasPrefix(s, p) {
-			return len(p)
-		}
-	}
-	return 0
 }
 
 func inWord(r rune) bool {
