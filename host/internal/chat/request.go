@@ -113,6 +113,17 @@ func (q *Request) Size() int {
 	return n
 }
 
+// Parts are the request's messages and tools.
+func (q *Request) Parts() [][]byte {
+	parts := make([][]byte, 0, len(q.Messages)+len(q.Tools))
+	for _, items := range [][]Item{q.Messages, q.Tools} {
+		for i := range items {
+			parts = append(parts, items[i].JSON)
+		}
+	}
+	return parts
+}
+
 func sizeOf(items []Item) int {
 	n := len("[")
 	for i := range items {

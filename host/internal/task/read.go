@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/memory"
 )
 
 // Task returns the task of a number, or [apierr.TaskNotFound] where there is
@@ -64,6 +65,9 @@ func (q *Queue) Tasks(ctx context.Context, f Filter) (*Page[Task], error) {
 			return nil, fmt.Errorf("read task %d: %w", uid, err)
 		}
 		if ok { // else deleted just now
+			if err := memory.Of(ctx).TakeAnswer(len(t.Details)); err != nil {
+				return nil, err
+			}
 			p.Results = append(p.Results, t)
 		}
 	}
@@ -104,6 +108,9 @@ func (q *Queue) Batches(ctx context.Context, f Filter) (*Page[*Batch], error) {
 			return nil, fmt.Errorf("read batch %d: %w", uid, err)
 		}
 		if ok {
+			if err := memory.Of(ctx).TakeAnswer(len(b.Details)); err != nil {
+				return nil, err
+			}
 			q.addProgress(b)
 			p.Results = append(p.Results, b)
 		}

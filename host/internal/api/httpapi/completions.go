@@ -57,6 +57,9 @@ func (s *Server) answer(parse parser) request.Handler {
 		if err != nil {
 			return err
 		}
+		if err := r.LendMade(q.chat.Parts()); err != nil {
+			return err
+		}
 		if q.model != "" {
 			if err := s.resolve(r, q); err != nil {
 				return err

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/base/memory"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -194,7 +196,8 @@ func TestHostileAnswers(t *testing.T) {
 	})
 }
 
-// What a model is told by MCP, and the values that a facet search finds, are answers as well.
+// What a model is told by MCP, the values that a facet search finds, and what tasks were about
+// are answers as well.
 func TestHostileAnswersOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, wish{limits: httpapi.Limits{Answer: 20 << 10}})
@@ -215,6 +218,18 @@ func TestHostileAnswersOfOthers(t *testing.T) {
 		{name: "facet search", method: "POST", path: "/indexes/a/facet-search", body: `{"facetName":"kind"}`, status: 413, code: "answer_too_large"},
 		{name: "facet search that fits", method: "POST", path: "/indexes/a/facet-search", body: `{"facetName":"kind","facetQuery":"11"}`, status: 200},
 		{name: "one document", method: "GET", path: "/indexes/b/documents/1", status: 413, code: "answer_too_large"},
+	})
+	words := `{"stopWords":["` + strings.Repeat("x", 900) + `"` + strings.Repeat(`,"`+strings.Repeat("x", 90)+`"`, 150) + `]}`
+	for range 2 {
+		if got := r.task(r.do("PATCH", "/indexes/c/settings", words)); got.Status != task.Succeeded {
+			t.Fatalf("task = %+v", got)
+		}
+	}
+	r.play(t, []scenario{
+		{name: "tasks", method: "GET", path: "/tasks", status: 413, code: "answer_too_large", contains: []string{"limit"}},
+		{name: "batches", method: "GET", path: "/batches", status: 413, code: "answer_too_large"},
+		{name: "one task", method: "GET", path: "/tasks?limit=1", status: 200},
+		{name: "one batch", method: "GET", path: "/batches?limit=1", status: 200},
 	})
 	for tool, arguments := range map[string]string{"facet_values": `{"index":"a","attribute":"kind"}`, "fetch": `{"id":"b/1"}`} {
 		a := r.do("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
@@ -295,5 +310,71 @@ func TestHostileNullBodies(t *testing.T) {
 				t.Errorf("%s with %q = %d %s, want it to be refused, but for a setting", row.Name, body, a.status, a.body)
 			}
 		}
+	}
+}
+
+// A body of many short values becomes a hundred times its bytes once it is taken apart,
+// and so does what is made of one: that is lent, too.
+func TestHostileParts(t *testing.T) {
+	t.Parallel()
+	account := memory.NewAccount(16<<20, nil)
+	r := newRig(t, wish{memory: account})
+	many := strings.TrimSuffix(strings.Repeat("{},", 100_000), ",")
+	text := strings.Repeat("x, ", 100_000)
+	for path, body := range map[string]string{
+		completions:                          `{"model":"m","messages":[%s]}`,
+		"/chats/demo/ui":                     `{"messages":[%s]}`,
+		"/v1/chat/completions":               `{"model":"demo/m","messages":[%s]}`,
+		"/v1/completions":                    `{"model":"demo/m","prompt":[%s]}`,
+		"/v1/responses":                      `{"model":"demo/m","input":[%s]}`,
+		"/v1/messages":                       `{"model":"demo/m","max_tokens":9,"messages":[%s]}`,
+		"/v1/embeddings":                     `{"model":"demo/m","input":[%s]}`,
+		"/mcp":                               `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":[%s]}}}`,
+		"/indexes/a/search":                  `{"q":[%s]}`,
+		"/multi-search":                      `{"queries":[%s]}`,
+		"/indexes/a/documents/delete-batch":  `[%s]`,
+		"/indexes/a/documents/fetch":         `{"ids":[%s]}`,
+		"/swap-indexes":                      `[%s]`,
+		"/chats/demo/guards/test":            `{"stage":"question","text":[%s]}`,
+		"PATCH /indexes/a/settings":          `{"stopWords":[%s]}`,
+		"PUT /indexes/a/settings/synonyms":   `{"a":[%s]}`,
+		"PUT /indexes/a/settings/stop-words": `[%s]`,
+		"PATCH /chats/demo/settings":         `{"parameters":{"a":[%s]}}`,
+	} {
+		method, at, ok := strings.Cut(path, " ")
+		if !ok {
+			method, at = "POST", path
+		}
+		if a := r.do(method, at, fmt.Sprintf(body, many)); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "1" {
+			t.Errorf("%s with 100,000 objects = %d %.300s, want 503", path, a.status, a.body)
+		}
+		if a := r.do(method, at, fmt.Sprintf(body, rawjson.AppendString(nil, text))); a.status == http.StatusServiceUnavailable {
+			t.Errorf("%s with a text as long = %d %.300s", path, a.status, a.body)
+		}
+	}
+	called := strings.TrimSuffix(strings.Repeat(`{"type":"tool-x","output":1},`, 5000), ",")
+	if a := r.do("POST", "/chats/demo/ui", `{"model":"m","messages":[{"role":"assistant","parts":[`+called+`]}]}`); a.status != http.StatusServiceUnavailable {
+		t.Errorf("5,000 calls of a user interface = %d %.300s, want 503: each becomes two messages", a.status, a.body)
+	}
+	waitUntil(t, "all is given back", func() bool {
+		r.client.CloseIdleConnections()
+		n, _, _ := account.Figures()
+		return n == 0
+	})
+}
+
+// Queries that are too many are counted before each of them becomes a kilobyte.
+func TestHostileQueries(t *testing.T) { // alone: it measures
+	r := newRig(t, wish{})
+	many := `{"queries":[` + strings.TrimSuffix(strings.Repeat("{},", 340_000), ",") + `]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a := r.do("POST", "/multi-search", many)
+	runtime.ReadMemStats(&after)
+	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "340000 queries; at most 1000") {
+		t.Errorf("340,000 queries = %d %.300s, want 400", a.status, a.body)
+	}
+	if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 200 {
+		t.Errorf("340,000 queries had %d MiB allocated, want 200 at most", made)
 	}
 }

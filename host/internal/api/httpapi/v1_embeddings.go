@@ -46,12 +46,15 @@ func (s *Server) embed(r *call) error {
 		return err
 	}
 	vectors, err := s.vectors(ctx, r, w, model, request)
-	if err != nil {
+	if err != nil && !apierr.Is(err, apierr.AnswerTooLarge) { // of which the provider made some
 		pass.TakeBack()
 		return err
 	}
 	pass.Settle(request.Tokens(), 0)
 	pass.End()
+	if err != nil {
+		return err
+	}
 	return sendJSON(r.Ctx, http.StatusOK, request.Body(vectors))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
@@ -67,4 +68,26 @@ func TestV1EmbeddingsOfIndex(t *testing.T) {
 	checkErrorV1(t, r.do("POST", path, `{"model":"films/e","input":[1]}`), 400, "invalid_request_error", "invalid_type", "input")
 	down = true
 	checkErrorV1(t, r.do("POST", path, body), 502, "api_error", "llm_provider_error", "")
+}
+
+// Vectors are an answer as others: a few bytes of texts become megabytes of numbers.
+func TestHostileEmbeddings(t *testing.T) {
+	asked := 0
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = w.Write([]byte(`{"v":[1` + strings.Repeat(",1", 999) + `]}`))
+	}))
+	defer api.Close()
+	r := newRig(t, wish{reaches: true, limits: httpapi.Limits{Answer: 100 << 10}})
+	r.task(r.do("PATCH", "/indexes/films/settings", `{"embedders":{"e":{"source":"rest","url":"`+api.URL+`","request":"{{text}}","response":{"v":"{{embedding}}"},"dimensions":1000}}}`))
+	const path = "/v1/embeddings"
+	if a := r.do("POST", path, `{"model":"films/e","input":["a"`+strings.Repeat(`,"a"`, 29)+`]}`); a.status != 413 || !strings.Contains(a.body, "--http-answer-size-limit") || !strings.Contains(a.body, "`input`") {
+		t.Errorf("30 vectors of 1,000 numbers = %d %.300s, want 413 that says what to lower", a.status, a.body)
+	}
+	if asked != 1 {
+		t.Errorf("the embedder was asked %d times, want once: then it is known how long vectors are", asked)
+	}
+	if a := r.do("POST", path, `{"model":"films/e","input":["a","a"]}`); a.status != 200 {
+		t.Errorf("two of them = %d %.300s, want 200", a.status, a.body)
+	}
 }

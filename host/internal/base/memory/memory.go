@@ -131,7 +131,7 @@ func (l *Loan) TakeAnswer(n int) error {
 	if size := l.answer.Add(int64(n)); l.most > 0 && size > l.most {
 		return &apierr.Error{
 			Code:    apierr.AnswerTooLarge,
-			Message: fmt.Sprintf("The answer is over the limit of %d bytes: ask for fewer documents or queries at a time (`limit`), for less of each (`attributesToRetrieve`, `fields`, `attributesToHighlight`, `attributesToCrop`) or with shorter marks (`highlightPreTag`), or raise --http-answer-size-limit.", l.most),
+			Message: fmt.Sprintf("The answer is over the limit of %d bytes: ask for fewer documents, queries, tasks (`limit`) or texts (`input`) at a time, for less of each (`attributesToRetrieve`, `fields`, `attributesToHighlight`, `attributesToCrop`) or with shorter marks (`highlightPreTag`), or raise --http-answer-size-limit.", l.most),
 		}
 	}
 	return l.Take(copies * int64(n))

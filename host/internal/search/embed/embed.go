@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/abi/answer"
+	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/base/secret"
 )
@@ -110,9 +111,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// numberSize is what a number of a vector takes in an answer, in bytes: itself, and as text.
+const numberSize = 16
+
 // Embed returns a vector of each text, of dims numbers, 0: of as many as the first
 // one has. A request that fails for a reason that may pass is sent at most tries
-// times. An error is an [*Error], or that of ctx.
+// times. An error is an [*Error], that of ctx, or of its loan of memory.
 func (c *Client) Embed(ctx context.Context, m Maker, dims int, texts []string, tries int) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
@@ -126,6 +130,11 @@ func (c *Client) Embed(ctx context.Context, m Maker, dims int, texts []string, t
 		}
 		if dims = cmp.Or(dims, len(vs[0])); len(vs[0]) != dims {
 			return nil, &Error{Message: fmt.Sprintf("the answer has vectors of %d numbers; expected %d", len(vs[0]), dims)}
+		}
+		if len(out) == 0 { // of all, now that it is known how long they are
+			if err := memory.Of(ctx).TakeAnswer(numberSize * dims * len(texts)); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, vs...)
 		texts = texts[n:]

@@ -16,6 +16,14 @@ import (
 // maxQueries bounds the queries of one multi-search.
 const maxQueries = 1000
 
+// CheckCount refuses a multi-search of more queries than are taken at once.
+func CheckCount(queries int) error {
+	if queries > maxQueries {
+		return apierr.Newf(apierr.BadRequest, "`queries` has %d queries; at most %d are taken at once.", queries, maxQueries)
+	}
+	return nil
+}
+
 // A Query is one query of a multi-search.
 type Query struct {
 	IndexUID string
@@ -62,8 +70,8 @@ func (s *Service) MultiSearch(ctx context.Context, caller *auth.Caller, queries 
 
 // checkQueries checks what holds for queries with and without a federation.
 func checkQueries(queries []Query) error {
-	if len(queries) > maxQueries {
-		return apierr.Newf(apierr.BadRequest, "`queries` has %d queries; at most %d are taken at once.", len(queries), maxQueries)
+	if err := CheckCount(len(queries)); err != nil {
+		return err
 	}
 	for i := range queries {
 		if queries[i].IndexUID == "" {

@@ -125,18 +125,20 @@ func (s *Server) MultiSearch(r *request.Call) error {
 	if err != nil {
 		return err
 	}
+	var sent struct {
+		Queries []json.RawMessage `json:"queries"`
+	}
+	if json.Unmarshal(body, &sent) == nil { // else it is refused below
+		if err := federate.CheckCount(len(sent.Queries)); err != nil {
+			return err // before each of them becomes a kilobyte
+		}
+	}
 	var b multiSearchRequest
 	if err := apierr.DecodeStrict(body, &b, multiSearchFields()); err != nil {
 		return err
 	}
 	if b.Queries == nil {
 		return apierr.Newf(apierr.BadRequest, "`queries` is missing: send an array of searches, each with its `indexUid`.")
-	}
-	var sent struct {
-		Queries []json.RawMessage `json:"queries"`
-	}
-	if err := json.Unmarshal(body, &sent); err != nil {
-		return fmt.Errorf("read queries: %w", err)
 	}
 	queries := make([]federate.Query, len(b.Queries))
 	for i := range b.Queries {

@@ -19,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/api/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/memory"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // bodyPart is read of a body at a time; each must arrive within the limit for
@@ -42,7 +43,23 @@ func (r *Call) ReadValue() ([]byte, error) {
 	}
 	err := r.readRaw()
 	r.Raw = bytes.TrimPrefix(r.Raw, byteOrderMark)
+	if err == nil {
+		err = r.Loan.Take(rawjson.Spread(r.Raw))
+	}
 	return r.Raw, err
+}
+
+// LendMade takes what the parts that were made of the body come to more than the body,
+// which [Call.ReadBody] has taken.
+func (r *Call) LendMade(parts [][]byte) error {
+	size, spread := -len(r.Raw), -rawjson.Spread(r.Raw)
+	for _, part := range parts {
+		size, spread = size+len(part), spread+rawjson.Spread(part)
+	}
+	if err := r.Loan.TakeBody(max(size, 0)); err != nil {
+		return err
+	}
+	return r.Loan.Take(max(spread, 0))
 }
 
 // byteOrderMark is what some editors and shells put in front of JSON, where it says
