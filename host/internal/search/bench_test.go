@@ -109,6 +109,49 @@ func BenchmarkSearch(b *testing.B) {
 	})
 }
 
+// BenchmarkFacets counts the values of 100,000 documents, each with a name of its own and
+// one of 30 kinds.
+func BenchmarkFacets(b *testing.B) {
+	r := newRig(b)
+	r.settings("a", `{"searchableAttributes":["title"],"filterableAttributes":["name","kind","year"],"faceting":{"sortFacetValuesBy":{"kind":"count"}}}`)
+	rng := rand.New(rand.NewPCG(13, 14))
+	for from := 0; from < 100_000; from += 10_000 {
+		r.add("a", docsJSON(from, 10_000, func(i int) string {
+			return fmt.Sprintf(`"title":"t%d","name":"Name %x of many","kind":"kind%d","year":%d`, i%100, i*7919%100_003, rng.IntN(30), 1900+rng.IntN(120))
+		}))
+	}
+	facet := func(q search.FacetQuery) func() error {
+		return func() error {
+			_, err := r.svc.SearchFacet(context.Background(), auth.Everyone(), "a", q)
+			return err
+		}
+	}
+	whole := func(q search.Query) func() error {
+		return func() error {
+			_, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
+			return err
+		}
+	}
+	for _, bb := range []struct {
+		name string
+		run  func() error
+	}{
+		{"search-empty", facet(search.FacetQuery{Facet: "name"})},
+		{"search-begin", facet(search.FacetQuery{Facet: "name", Text: "name 12"})},
+		{"all-names", whole(search.Query{Facets: []string{"name"}})},
+		{"all-kinds", whole(search.Query{Facets: []string{"kind", "year"}})},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := bb.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkIndex adds documents in tasks of 1,000; an operation is a task.
 func BenchmarkIndex(b *testing.B) {
 	r := newRig(b)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -126,18 +125,17 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	}
 	faceting := &rd.plan.Settings.Faceting
 	by := faceting.SortOf(q.Facet)
-	if by == settings.FacetCount {
-		slices.SortFunc(values, byCount(func(a, b bleveindex.Count) int { return strings.Compare(a.Shown, b.Shown) }))
-		return shownValues(values, faceting.MaxValuesPerFacet), nil
-	}
-	if keep != nil {
-		// Found by how they are folded, they stand in that order.
-		slices.SortStableFunc(values, func(a, b bleveindex.Count) int {
+	switch {
+	case by == settings.FacetCount:
+		values = firstOf(values, faceting.MaxValuesPerFacet, byCount(func(a, b bleveindex.Count) int { return strings.Compare(a.Shown, b.Shown) }))
+	case keep != nil: // found by how they are folded, they are in that order
+		values = firstOf(values, faceting.MaxValuesPerFacet, func(a, b bleveindex.Count) int {
 			return cmp.Or(strings.Compare(text.Fold(a.Key), text.Fold(b.Key)), strings.Compare(a.Key, b.Key))
 		})
-		return shownValues(values, faceting.MaxValuesPerFacet), nil
+	default:
+		return FirstValues(values, by, false, faceting.MaxValuesPerFacet), nil
 	}
-	return FirstValues(values, by, false, faceting.MaxValuesPerFacet), nil
+	return shownValues(values, faceting.MaxValuesPerFacet), nil
 }
 
 // valueMatcher returns what tells whether a value of an attribute, by its key, is

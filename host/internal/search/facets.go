@@ -179,14 +179,6 @@ func FirstValues(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 // one first of values that equally many documents have. Numbers are ordered as texts,
 // unless many documents are counted or the order is by counts.
 func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, most int) []bleveindex.Count {
-	numbers, texts := make([]bleveindex.Count, 0, len(values)), values[:0]
-	for _, v := range values {
-		if v.Number {
-			numbers = append(numbers, v)
-		} else {
-			texts = append(texts, v)
-		}
-	}
 	byText := func(a, b bleveindex.Count) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
 	}
@@ -197,10 +189,38 @@ func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 	if by == settings.FacetCount {
 		byText, byNumber = byCount(byText), byCount(byNumber)
 	}
-	slices.SortFunc(numbers, byNumber)
-	slices.SortFunc(texts, byText)
-	out := numbers[:min(len(numbers), most)]
-	return append(out, texts[:min(len(texts), most-len(out))]...)
+	return firstOf(values, most, func(a, b bleveindex.Count) int {
+		switch {
+		case a.Number && b.Number:
+			return byNumber(a, b)
+		case a.Number:
+			return -1
+		case b.Number:
+			return 1
+		}
+		return byText(a, b)
+	})
+}
+
+// firstOf returns the first of values in an order, at most so many, without sorting all.
+func firstOf(values []bleveindex.Count, most int, order func(a, b bleveindex.Count) int) []bleveindex.Count {
+	out := make([]bleveindex.Count, 0, min(len(values), 2*most))
+	cut := func() {
+		slices.SortFunc(out, order)
+		out = out[:min(len(out), most)]
+	}
+	full := false // out[most-1] is the last of the first ones so far
+	for _, v := range values {
+		if most == 0 || full && order(v, out[most-1]) >= 0 {
+			continue
+		}
+		if out = append(out, v); len(out) == 2*most {
+			cut()
+			full = true
+		}
+	}
+	cut()
+	return out
 }
 
 // byCount orders by counts, the highest first, and equal ones against an order.

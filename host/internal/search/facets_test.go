@@ -1,8 +1,13 @@
 package search_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +15,9 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/searcherr"
 	"github.com/parley-search/parley/host/internal/search"
+	"github.com/parley-search/parley/host/internal/search/bleveindex"
+	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 const shirts = `[
@@ -252,5 +260,105 @@ func TestFacetsOfEqualCounts(t *testing.T) {
 	const want = "number: 12=1 4=1 1=1 [0 12]; text: v5=1 v4=1 v1=1"
 	if got := facetText(r.search("a", search.Query{Facets: []string{"number", "text"}}).Facets); got != want {
 		t.Errorf("facets %q, want %q", got, want)
+	}
+}
+
+// TestFirstCounts compares the first values with those of a list that is sorted as a whole.
+func TestFirstCounts(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(15, 16))
+	for range 2000 {
+		values := make([]bleveindex.Count, rng.IntN(300))
+		for i := range values { // each key once as a number and once as a text at most
+			values[i] = bleveindex.Count{Key: strconv.Itoa(i / 2), Shown: strconv.Itoa(rng.IntN(3)), Count: 1 + rng.IntN(4), Number: i%2 == 0}
+		}
+		rng.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		by, many, most := []settings.FacetSort{"", settings.FacetAlpha, settings.FacetCount}[rng.IntN(3)], rng.IntN(2) == 0, rng.IntN(120)
+		want := slices.Clone(values)
+		slices.SortFunc(want, func(a, b bleveindex.Count) int {
+			if a.Number != b.Number {
+				return map[bool]int{true: -1, false: 1}[a.Number]
+			}
+			order := strings.Compare(a.Key, b.Key)
+			if a.Number && (many || by == settings.FacetCount) {
+				x, _ := strconv.Atoi(a.Key)
+				y, _ := strconv.Atoi(b.Key)
+				order = cmp.Compare(x, y)
+			}
+			if by == settings.FacetCount {
+				return cmp.Or(cmp.Compare(b.Count, a.Count), -order)
+			}
+			return order
+		})
+		if got := search.FirstCounts(values, by, many, most); !slices.Equal(got, want[:min(most, len(want))]) {
+			t.Fatalf("the first %d by %q, many %v, of %d values:\n%v, want\n%v", most, by, many, len(values), got, want[:min(most, len(want))])
+		}
+	}
+}
+
+// TestFacetCountsAgree compares the counts of random documents, which came in several
+// tasks, with those that are counted one by one.
+func TestFacetCountsAgree(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(17, 18))
+	r := newRig(t)
+	r.settings("a", `{"filterableAttributes":["v","half"],"searchableAttributes":["text"],"faceting":{"maxValuesPerFacet":50}}`)
+	pool := []any{"Red", "red", "RED", "Blue", "blue", "Ano", "año", "x y", "X Y", 5, 7.5, true}
+	var docs []map[string]any
+	for range 12 { // tasks
+		part := []map[string]any{}
+		for range 1 + rng.IntN(20) {
+			values := make([]any, rng.IntN(4))
+			for i := range values {
+				values[i] = pool[rng.IntN(len(pool))]
+			}
+			part = append(part, map[string]any{"id": len(docs) + len(part), "v": values, "half": rng.IntN(2)})
+		}
+		docs = append(docs, part...)
+		b, err := json.Marshal(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add("a", string(b))
+	}
+	for _, half := range []int{-1, 0, 1} {
+		counts, shown := map[string]int{}, map[string]string{}
+		for _, d := range docs {
+			if half >= 0 && d["half"] != half {
+				continue
+			}
+			written := []string{}
+			for _, v := range d["v"].([]any) {
+				written = append(written, fmt.Sprint(v))
+			}
+			slices.Sort(written)
+			seen := map[string]bool{}
+			for _, w := range written {
+				key := text.FacetKey(w)
+				if shown[key] == "" {
+					shown[key] = w
+				}
+				if !seen[key] {
+					seen[key] = true
+					counts[key]++
+				}
+			}
+		}
+		q := search.Query{Facets: []string{"v"}}
+		if half >= 0 {
+			q.Filter = filter(fmt.Sprintf("half = %d", half))
+		}
+		res, err := r.svc.Search(context.Background(), auth.Everyone(), "a", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(res.Facets[0].Values); n != len(counts) {
+			t.Errorf("half %d: %d values, want %d", half, n, len(counts))
+		}
+		for _, v := range res.Facets[0].Values {
+			if key := text.FacetKey(v.Value); v.Count != counts[key] || v.Value != shown[key] {
+				t.Errorf("half %d: %s=%d, want %s=%d", half, v.Value, v.Count, shown[key], counts[key])
+			}
+		}
 	}
 }

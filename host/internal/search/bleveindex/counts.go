@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -23,17 +24,50 @@ type Count struct {
 	seq     float64
 }
 
+// compareCounts orders values by key, a number before the text that is written like it.
+func compareCounts(a, b Count) int {
+	if c := strings.Compare(a.Key, b.Key); c != 0 || a.Number == b.Number {
+		return c
+	} else if a.Number {
+		return -1
+	}
+	return 1
+}
+
+// mergeCounts returns the values of two lists that are ordered by compareCounts as such a
+// list. It adds up the counts of those that are in both.
+func mergeCounts(a, b []Count) []Count {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
+	}
+	out := make([]Count, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := compareCounts(a[0], b[0]); {
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		case c > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			x, y := a[0], b[0]
+			x.Count += y.Count
+			x.several = x.several || y.several || x.Shown != y.Shown
+			out, a, b = append(out, x), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
 // CountValues returns the values of a field among docs, which are sorted, as far as
-// keep (nil: all) takes their keys. Nothing of it is from other documents. A number and
-// a text that is written like it are two values with one key.
+// keep (nil: all) takes their keys, ordered by key. Nothing of it is from other documents.
+// A number and a text that is written like it are two values with one key.
 func (v *View) CountValues(field string, docs []uint32, keep func(key string) bool) ([]Count, error) {
-	byKey := map[string]*Count{}
-	several := false
+	var parts [][]Count
 	// texts: what looks like a number is none; takes says which values of a document
 	// count, nil: all.
 	count := func(seg *Segment, c *textColumn, part []uint32, texts bool, takes func(doc, value uint32) bool) error {
 		// A document that writes a value in two ways has it once.
-		written, again := make([]int, len(c.Keys)), make([]int, len(c.Keys))
+		written := make([]int32, len(c.Keys))
+		var again map[uint32]int32
 		for _, d := range part {
 			if err := v.Step(); err != nil {
 				return err
@@ -45,9 +79,16 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 				}
 				written[n]++
 				if i > 0 && c.Keys[n] == c.Keys[values[i-1]] {
+					if again == nil {
+						again = map[uint32]int32{}
+					}
 					again[n]++
 				}
 			}
+		}
+		var found []Count
+		if keep == nil {
+			found = make([]Count, 0, min(len(c.Keys), len(part)))
 		}
 		for n, count := range written {
 			if err := v.Step(); err != nil {
@@ -57,19 +98,15 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			if count == 0 || keep != nil && !keep(key) {
 				continue
 			}
-			number, of := LooksLikeNumber(key), key
-			if number && texts {
-				number, of = false, key+textMark
+			count -= again[uint32(n)]
+			if last := len(found) - 1; last >= 0 && found[last].Key == key { // written in another way
+				found[last].Count += int(count)
+				found[last].several = true
+				continue
 			}
-			value := byKey[of]
-			if value == nil {
-				value = &Count{Key: key, Shown: c.shown[n], Number: number, seq: math.Inf(1)}
-				byKey[of] = value
-			}
-			value.Count += count - again[n]
-			value.several = value.several || c.shown[n] != value.Shown
-			several = several || value.several
+			found = append(found, Count{Key: key, Shown: c.shown[n], Number: !texts && LooksLikeNumber(key), Count: int(count)})
 		}
+		parts = append(parts, found)
 		return nil
 	}
 	err := v.eachPart(docs, func(seg *Segment, _ int, part []uint32) error {
@@ -102,14 +139,13 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			count(seg, c, others, true, isText),
 			count(seg, c, others, false, func(doc, value uint32) bool { return !isText(doc, value) }))
 	})
-	if err == nil && several {
-		err = v.showFirst(field, docs, byKey)
+	if err != nil || len(parts) == 0 {
+		return nil, err
 	}
-	out := make([]Count, 0, len(byKey))
-	for _, value := range byKey {
-		out = append(out, *value)
+	for ; len(parts) > 1; parts = parts[2:] { // each is merged about log2(len(parts)) times
+		parts = append(parts, mergeCounts(parts[0], parts[1]))
 	}
-	return out, err
+	return parts[0], v.showFirst(field, docs, parts[0])
 }
 
 // hasNumber reports whether a document, numbered within its segment, has the number that
@@ -127,35 +163,43 @@ func (v *View) CountTexts(field string, docs *roaring.Bitmap, keep func(key stri
 	return slices.DeleteFunc(out, func(c Count) bool { return c.Number }), err
 }
 
-// ShowFirst has values of a field shown as the first document of all that came writes
-// them, hit or not.
+// ShowFirst has values of a field, as CountTexts returns them, shown as the first document
+// of all that came writes them, hit or not.
 func (v *View) ShowFirst(field string, values []Count) error {
-	byKey := map[string]*Count{}
 	for i := range v.Segs {
 		c, err := v.TextColumn(&v.Segs[i], FieldText+field)
 		if err != nil {
 			return err
 		}
-		for k := range values {
-			value := &values[k]
-			n, _ := slices.BinarySearch(c.Keys, value.Key)
-			for ; n < len(c.Keys) && c.Keys[n] == value.Key; n++ {
-				if c.shown[n] != value.Shown && !value.Number {
-					value.several, value.seq = true, math.Inf(1)
-					byKey[value.Key] = value
-				}
+		rest := values
+		for n, key := range c.Keys { // both are ordered by key
+			for len(rest) > 0 && rest[0].Key < key {
+				rest = rest[1:]
 			}
+			if len(rest) == 0 {
+				break
+			}
+			if rest[0].Key == key && c.shown[n] != rest[0].Shown {
+				rest[0].several = true
+			}
+		}
+	}
+	return v.showFirst(field, v.Live.ToArray(), values)
+}
+
+// showFirst has the texts among values that are written in several ways shown as the first
+// of docs that came writes them.
+func (v *View) showFirst(field string, docs []uint32, values []Count) error {
+	byKey := map[string]*Count{}
+	for i := range values {
+		if value := &values[i]; value.several && !value.Number {
+			value.seq = math.Inf(1)
+			byKey[value.Key] = value
 		}
 	}
 	if len(byKey) == 0 {
 		return nil
 	}
-	return v.showFirst(field, v.Live.ToArray(), byKey)
-}
-
-// showFirst has values that are written in several ways shown as the first document
-// that came writes them.
-func (v *View) showFirst(field string, docs []uint32, byKey map[string]*Count) error {
 	seqs := make([]float64, len(docs))
 	if err := v.FirstNumbers(FieldSeq, docs, func(i int, seq, _ float64) { seqs[i] = seq }); err != nil {
 		return err
@@ -170,11 +214,7 @@ func (v *View) showFirst(field string, docs []uint32, byKey map[string]*Count) e
 				return err
 			}
 			for _, n := range c.Of(d - seg.First) {
-				value := byKey[c.Keys[n]]
-				if value == nil || value.Number {
-					value = byKey[c.Keys[n]+textMark]
-				}
-				if value != nil && value.several && seqs[from+i] < value.seq {
+				if value := byKey[c.Keys[n]]; value != nil && seqs[from+i] < value.seq {
 					value.Shown, value.seq = c.shown[n], seqs[from+i]
 				}
 			}
@@ -187,12 +227,10 @@ func (v *View) showFirst(field string, docs []uint32, byKey map[string]*Count) e
 // docs, which are sorted; nil where there is none.
 func (v *View) NumberRange(field string, docs []uint32) (low, high *float64, err error) {
 	err = v.FirstNumbers(fieldNumber+field, docs, func(_ int, first, last float64) {
-		if low == nil || first < *low {
-			low = &first
+		if low == nil {
+			low, high = new(first), new(last)
 		}
-		if high == nil || last > *high {
-			high = &last
-		}
+		*low, *high = min(*low, first), max(*high, last)
 	})
 	return low, high, err
 }
