@@ -74,6 +74,9 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		h.log.Warn().Err(err).Msg("telemetry is off: its spool cannot be opened")
 		return nil, nil
 	}
+	if damage := h.usage.spool.Damage; damage != nil {
+		h.log.Warn().Err(damage).Msg("telemetry has a new spool: the one before is damaged, and lies beside it")
+	}
 	h.onClose("the store of telemetry", h.usage.spool.Close)
 	file, err := h.telemetryFile(c)
 	if err != nil {

@@ -143,7 +143,7 @@ var layout = []row{
 	{layerTechnology, "~api/httpapi/transport", "", "golang.org/x/crypto/ocsp golang.org/x/sys/unix"},
 	{layerTechnology, "~api/mcp", "~access/auth ~base/apierr ~base/apierr/chaterr ~base/apierr/indexerr ~base/apierr/searcherr ~base/memory ~base/rawjson ~chat ~search ~search/text", "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk"},
 	{layerTechnology, "~api/reference", "", ""},
-	{layerTechnology, "~base/badgerdir", "~base/sysinfo", "github.com/dustin/go-humanize"},
+	{layerTechnology, "~base/badgerdir", "~base/sysinfo", "github.com/dgraph-io/badger/v4 github.com/dgraph-io/ristretto/v2 github.com/dustin/go-humanize"},
 	{layerTechnology, "~base/logs", "", "github.com/rs/zerolog"},
 	{layerTechnology, "~base/watch", "", "github.com/fsnotify/fsnotify"},
 	{layerTechnology, "~cluster/jetstream", "~base/contain ~cluster", "github.com/nats-io/nats.go"},

@@ -7,15 +7,12 @@ import (
 	"path/filepath"
 )
 
-// SweepEmpty removes the logs in dir, a folder of Badger's, that hold nothing.
+// sweepEmpty removes the logs in dir, a folder of Badger's, that hold nothing.
 // Badger makes a log and then gives it its size, and empties one before it
 // removes it: a kill in between leaves an empty file, and Badger opens no folder
-// with such a one. dir need not be there.
-func SweepEmpty(dir string) error {
+// with such a one.
+func sweepEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); ext != ".mem" && ext != ".vlog" || !e.Type().IsRegular() {
 			continue

@@ -17,12 +17,12 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string {
-	given := "none is given"
+	given := "none is given, nor has " + sealFile + " that key"
 	if e.Given != "" {
 		given = "the one given is named " + e.Given
 	}
 	return fmt.Sprintf("the data is sealed under the master key named %s, and %s: start with that key (--master-key, PARLEY_MASTER_KEY or the configuration file); "+
-		"`parley key rotate-master` goes from one to another, with --lost if the old one is lost", e.Sealed, given)
+		"`parley key rotate-master` goes from one to another, with --lost if the old one is lost. Data that never had a master key has its key in %s: restore that file", e.Sealed, given, sealFile)
 }
 
 // SealedUnder is the name of the key that the secrets are sealed under; empty

@@ -195,7 +195,7 @@ func OpenInMemory() (*Store, error) {
 }
 
 func open(o badger.Options, bodies string) (*Store, error) {
-	if err := badgerdir.SweepEmpty(o.Dir); err != nil {
+	if err := badgerdir.Prepare(o.Dir); err != nil {
 		return nil, err
 	}
 	if err := settleMemtables(o); err != nil {

@@ -68,6 +68,9 @@ type Spool struct {
 
 	free func() (uint64, error) // bytes that the disk has left
 
+	// Damage is why a new spool was made, and the one before set aside; nil: it was not.
+	Damage error
+
 	badgerdir.Log
 
 	mu      sync.Mutex
@@ -99,10 +102,17 @@ func Open(dir string) (*Spool, error) {
 	if err := s.room(); err != nil {
 		return nil, fmt.Errorf("open telemetry spool: %w", err)
 	}
-	if err := s.open(); err != nil {
+	err := s.open()
+	if damage, is := errors.AsType[*badgerdir.DamageError](err); is {
+		s.Damage = fmt.Errorf("%s: %w", damage.File, damage.Err)
+		if err = errors.Join(os.RemoveAll(dir+".damaged"), os.Rename(dir, dir+".damaged")); err == nil {
+			err = s.open()
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	err := s.read()
+	err = s.read()
 	if err == nil {
 		err = s.begin()
 	}
@@ -120,7 +130,7 @@ func (s *Spool) open() error {
 		WithMemTableSize(4 << 20).WithNumMemtables(1).WithValueLogFileSize(4 << 20).WithValueThreshold(512 << 10).
 		WithBlockCacheSize(0).WithIndexCacheSize(0).WithNumLevelZeroTables(1).WithNumLevelZeroTablesStall(4).WithCompactL0OnClose(true)
 	o.Compression = 0 // none: without it there is no cache to keep
-	if err := badgerdir.SweepEmpty(s.dir); err != nil {
+	if err := badgerdir.Prepare(s.dir); err != nil {
 		return fmt.Errorf("open telemetry spool in %s: %w", s.dir, err)
 	}
 	db, err := badger.Open(o)

@@ -336,3 +336,33 @@ func TestEpoch(t *testing.T) {
 		t.Errorf("the epoch of a spool that was removed is %q, as before", third)
 	}
 }
+
+// TestSpoolDamaged: a spool that cannot be read is set aside, and a new one is begun.
+func TestSpoolDamaged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "telemetry")
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.Epoch()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("tables: %v, %v, want some", tables, err)
+	}
+	if err := os.WriteFile(tables[0], make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if s.Damage == nil || s.Epoch() == before || s.Epoch() == "" {
+		t.Errorf("damage %v, epoch %q after %q, want a damage and another epoch", s.Damage, s.Epoch(), before)
+	}
+	if _, err := os.Stat(filepath.Join(dir+".damaged", filepath.Base(tables[0]))); err != nil {
+		t.Errorf("the damaged spool: %v", err)
+	}
+}
