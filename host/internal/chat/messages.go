@@ -120,7 +120,7 @@ func hitsContent(indexUID string, found Found) []byte {
 
 // A search whose hits have less than lowCoverage of the question says so to the model.
 const (
-	lowCoverage     = 0.37
+	lowCoverage     = 0.40
 	lowCoverageNote = "Few of the question's words were found: these documents may not hold the answer."
 )
 

@@ -39,6 +39,16 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		if len(forms) == 0 && stops[w.Term] {
 			continue
 		}
+		alike := roaring.New()
+		if !stops[w.Term] {
+			if forms, err = s.addSynonyms(&w, joined[w.Term], lang, forms, alike); err != nil {
+				return nil, nil, err
+			}
+		}
+		if docs.IsEmpty() {
+			docs.Or(alike)
+		}
+		alike.AndNot(docs)
 		term := passage.NewTerm(int(docs.GetCardinality()), n, forms, stops[w.Term])
 		out.Terms = append(out.Terms, term)
 		asked = append(asked, w.Term)
@@ -48,6 +58,9 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		}
 		for it := docs.Iterator(); it.HasNext(); {
 			scores[it.Next()] += worth
+		}
+		for it := alike.Iterator(); it.HasNext(); {
+			scores[it.Next()] += passage.Synonym * float32(term.IDF)
 		}
 	}
 	names := 0
@@ -159,6 +172,39 @@ func (s *searcher) spellings(w *text.Word, joined []string, stem passage.Stemmer
 		return forms, docs, nil
 	}
 	return s.variants(w)
+}
+
+// addSynonyms adds to forms what else is used for the same as w, and to alike the documents of the universe that
+// have it: what the index's setting says counts as w itself, what the language has otherwise counts less. How rare
+// w is does not change by it.
+func (s *searcher) addSynonyms(w *text.Word, joined []string, lang string, forms map[string]float32, alike *roaring.Bitmap) (map[string]float32, error) {
+	counts := map[string]float32{}
+	for _, j := range slices.Concat([]string{w.Term}, joined) {
+		for _, term := range passage.Synonyms(lang, j) {
+			counts[text.Fold(term)] = passage.Synonym
+		}
+	}
+	for _, words := range s.plan.Synonyms[w.Term] {
+		for i := range words {
+			counts[words[i].Term] = passage.Synonym
+			if len(words) == 1 {
+				counts[words[i].Term] = 1
+			}
+		}
+	}
+	if forms == nil {
+		forms = map[string]float32{}
+	}
+	for term, c := range counts {
+		for i := range s.View.Segs {
+			f := text.Form{Term: term, In: text.AllAlphabets}
+			if err := s.addForms(&s.View.Segs[i], f, c, passage.StemmerOf(lang, term), forms, alike); err != nil {
+				return nil, err
+			}
+		}
+	}
+	alike.And(s.Universe)
+	return forms, nil
 }
 
 // maxForms bounds the terms that are looked at for forms of one word in one segment.

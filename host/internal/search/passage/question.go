@@ -21,7 +21,8 @@ type Term struct {
 	// itself, less for another form or a spelling variant. Empty: the index does not have it.
 	Forms map[string]float32
 	// Asks: it makes a question of the others, as "which" does.
-	Asks bool
+	Asks   bool
+	unseen float64 // what its worth was multiplied by, since no document has it; 0: some have
 }
 
 // IDF is the worth of a word that df of n documents have.
@@ -75,7 +76,8 @@ const ofStop = 0.3
 func NewTerm(df, n int, forms map[string]float32, asks bool) Term {
 	t := Term{Worth: IDF(df, max(n, fewDocuments)), Forms: forms, Asks: asks}
 	if df == 0 {
-		t.Worth *= weighUnseen(n)
+		t.unseen = weighUnseen(n)
+		t.Worth *= t.unseen
 	}
 	if asks {
 		t.Worth *= ofStop
@@ -112,11 +114,15 @@ func NewName(name string, parts []Term) Term {
 // passage that answers it.
 const mostWeighed = 12
 
-// weight is the worth of the terms, of the worthiest [mostWeighed] at most.
-func (q *Question) weight() (sum float64) {
+// weight is the worth of the terms, of the worthiest [mostWeighed] at most. For rows, which are short records, words
+// that no document has count as others at most: "films" is in no record of a film.
+func (q *Question) weight(rows bool) (sum float64) {
 	worths := make([]float64, len(q.Terms))
 	for i := range q.Terms {
 		worths[i] = q.Terms[i].Worth
+		if u := q.Terms[i].unseen; rows && u > 1 {
+			worths[i] /= u
+		}
 	}
 	slices.SortFunc(worths, func(x, y float64) int { return cmp.Compare(y, x) })
 	for _, w := range worths[:min(len(worths), mostWeighed)] {

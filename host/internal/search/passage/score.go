@@ -44,8 +44,8 @@ const ofBeside = 0.6
 
 // cover gives each passage the part of the question's weight that it and the ones beside it have.
 func (r *ranking) cover(order []spot) {
-	weight := r.question.weight()
-	if weight == 0 {
+	weights := map[bool]float64{false: r.question.weight(false), true: r.question.weight(true)}
+	if weights[false] == 0 {
 		return
 	}
 	for i, s := range order {
@@ -65,7 +65,7 @@ func (r *ranking) cover(order []spot) {
 			}
 			p.Cover += r.question.Terms[t].Worth * max(min(float64(n), 1), ofBeside*min(float64(near), 1))
 		}
-		p.Cover = min(p.Cover/weight, 1)
+		p.Cover = min(p.Cover/weights[p.Row], 1)
 	}
 }
 
