@@ -12,13 +12,13 @@ const closing = "_(Quoted by extract, without a language model. The workspace's 
 
 const (
 	maxQuotes  = 3
-	maxQuote   = 600 // bytes of one
-	enough     = 0.8 // of the question's words, by worth: a quote that has them stands alone
-	nearBest   = 0.8 // of what the first quote has of the question, that another one has at least
-	maxFailure = 400 // bytes of what a search says of itself
+	maxQuote   = 850  // bytes of one
+	enough     = 0.95 // of the question's words, by worth: a quote that has them stands alone
+	nearBest   = 0.5  // of what the first quote has of the question, that another one has at least
+	maxFailure = 400  // bytes of what a search says of itself
 	// lowCoverage is the part of a question that an answer has at least. The host tells a model of the same
 	// bound.
-	lowCoverage = 0.37
+	lowCoverage = 0.40
 )
 
 // answerParagraphs returns the paragraphs of the answer to a question that was searched for.

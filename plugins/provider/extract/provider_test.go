@@ -122,7 +122,7 @@ const sections = `{"indexUid":"docs","coverage":0.9,"hits":[
 var table = oneHit("prices.md", "| part | price |\n|---|---|\n"+strings.Repeat("| P-0400 | 11.50 |\n", 60)+"| P-0421 | 12.50 |\n"+strings.Repeat("| P-0430 | 13.50 |\n", 60))
 
 // coded is a search's answer with code that is longer than a quote.
-var coded = oneHit("server.md", strings.Repeat("Some words of introduction. ", 30)+"\n\n```\n[server]\n"+strings.Repeat("key = value # a comment\n", 25)+"max_connections = 5\n```\n\nThe end.")
+var coded = oneHit("server.md", strings.Repeat("Some words of introduction. ", 40)+"\n\n```\n[server]\n"+strings.Repeat("key = value # a comment\n", 36)+"max_connections = 5\n```\n\nThe end.")
 
 func oneHit(title, text string) string {
 	b, _ := json.Marshal(map[string]any{"indexUid": "docs", "coverage": 0.9, "hits": []map[string]any{{"source": 1, "id": "1", "title": title, "text": text}}})

@@ -51,10 +51,17 @@ func (q *quote) isOther(first *quote) bool {
 	return q.text != first.text && (q.id != first.id || q.title != first.title || q.heading != first.heading)
 }
 
-// quoteHit quotes the section of a hit that has most of the question.
+// fewSections are those of a hit that is quoted whole: its sections are about one matter.
+const fewSections = 2
+
+// quoteHit quotes a hit, or of one that is long or has many sections the section with most of the question.
 func quoteHit(index string, h hit, words []weighted) quote {
 	best := quote{hit: h, index: index, worth: -1}
-	for _, s := range cutSections(h.text) {
+	sections := cutSections(h.text)
+	if len(h.text) <= maxQuote && len(sections) <= fewSections {
+		sections = []section{{"", h.text}}
+	}
+	for _, s := range sections {
 		text := bestStretch(s.text, words)
 		if worth := worthOf(h.title+" "+s.heading+" "+text, words); text != "" && worth > best.worth {
 			best.heading, best.text, best.worth = s.heading, text, worth
