@@ -8,12 +8,18 @@ import (
 )
 
 // Gemini validates that its calls come back as it made them, signatures and
-// all. A chat has no place for that, so decode carries such parts to the next
+// all, and wants the code that it ran and the images that it drew, too. A chat has no place for that, so decode carries such parts to the next
 // rounds of the same answer, as they stood but for space between tokens.
 
 // maxCarry bounds what is carried of a round, in bytes; the host's bound is
 // near. A round with more is made anew from its message.
 const maxCarry = 1000 << 10
+
+// fits reports whether a part that Gemini takes without, too, leaves room for those that
+// it must have.
+func (s *state) fits(part rawjson.Value) bool {
+	return len(part) > 2 && int(s.Carried)+len(part) < maxCarry/2
+}
 
 // A kept part stood in the model's text at a place in bytes, and said so many
 // bytes of it itself.

@@ -184,7 +184,7 @@ func (g *Provider) candidate(s *state, v rawjson.Value, out *provider.Out) error
 }
 
 // part takes a text, a piece of reasoning or a call. What a provider's own tools
-// say of themselves is not a part of the answer.
+// say of themselves is not a part of the answer, but goes back with its calls.
 func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 	var text, signature, function, inline rawjson.Value
 	thought := false
@@ -219,7 +219,7 @@ func (g *Provider) part(s *state, v rawjson.Value, out *provider.Out) error {
 		g.whole.String(what, text)
 		g.scratch = piece
 	}
-	if len(signature) > 2 {
+	if len(signature) > 2 || text.IsNull() && s.fits(v) {
 		g.spoil()
 		own := 0
 		if !thought {

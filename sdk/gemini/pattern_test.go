@@ -37,7 +37,7 @@ func (p *spy) Decode(s *state, e provider.Event, out *provider.Out) error {
 const (
 	usageEvent    = `{"candidates": [{"content": {"parts": [{"text": "One"}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 7,"candidatesTokenCount": 3,"totalTokenCount": 40,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 7}],"thoughtsTokenCount": 30,"cachedContentTokenCount": 5},"modelVersion": "m","responseId": "r"}`
 	bareEvent     = `{"candidates":[{"content":{"role":"model","parts":[{"text":"One"}]}}],"usageMetadata":{"trafficType":"ON_DEMAND"},"modelVersion":"m","createTime":"t"}`
-	usageFirst    = `{"usageMetadata":{"totalTokenCount":12,"toolUsePromptTokenCount":4,"promptTokenCount":5},"candidates":[{"content":{"parts":[{"text":"One"},{"executableCode":{"code":"x"}}]}}]}`
+	usageFirst    = `{"usageMetadata":{"totalTokenCount":12,"toolUsePromptTokenCount":4,"promptTokenCount":5},"candidates":[{"content":{"parts":[{"text":"One"},{}]}}]}`
 	thoughtEvent  = `{"candidates":[{"content":{"parts":[{"text":"Hm","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":7,"thoughtsTokenCount":9,"totalTokenCount":16},"responseId":"r"}`
 	signedEvent   = `{"candidates":[{"content":{"parts":[{"text":"end","thoughtSignature":"c2ln"}]}}],"usageMetadata":{"promptTokenCount":1}}`
 	callEvent     = `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"q":1}}}]}}]}`

@@ -61,7 +61,7 @@ func providerChecks() []check {
 		},
 		{
 			name:   "rounds",
-			about:  "gives the provider back what it said in the round before, to the byte: reasoning, signatures, and members that no record knows, of the message and of its calls",
+			about:  "gives the provider back what it said in the round before, in an answer that goes on from that, and at a later question, to the byte: reasoning, signatures, and members that no record knows, of the message and of its calls",
 			remedy: "Send on the members of an assistant's message and of its calls, and carry what they cannot hold: abi/README.md, section What reaches a plugin. What an API wants back is said by `back` of a case.",
 			run:    checkRounds,
 		},

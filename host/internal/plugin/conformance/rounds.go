@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,15 +25,11 @@ func checkRounds(s *subject) (string, error) {
 	}
 	rounds, own := 0, false
 	try := func(c response.Case, st stream) error {
-		lost, err := s.lost(g, c, st, own)
-		if err != nil || lost == nil {
-			return err
+		requests, lost, err := s.lost(g, c, st, own)
+		if rounds += requests; err == nil && lost != "" {
+			err = fmt.Errorf("%s: %s", st.name, lost)
 		}
-		rounds++
-		if len(lost) > 0 {
-			return fmt.Errorf("%s: %s", st.name, lost[0])
-		}
-		return nil
+		return err
 	}
 	for _, c := range s.options.Cases {
 		if c.Kind != response.KindStream || len(c.Back) == 0 {
@@ -48,7 +45,7 @@ func checkRounds(s *subject) (string, error) {
 		}
 	}
 	if own {
-		return fmt.Sprintf("%d rounds", rounds), nil
+		return fmt.Sprintf("%d requests", rounds), nil
 	}
 	for _, r := range saidRounds() {
 		if err := try(response.Case{Back: r.back}, r.stream); err != nil {
@@ -58,19 +55,21 @@ func checkRounds(s *subject) (string, error) {
 	if rounds == 0 {
 		return skip("it makes no tool call of any stream of OpenAI's form, and no case says by `back` what its API wants back")
 	}
-	return fmt.Sprintf("%d rounds", rounds), nil
+	return fmt.Sprintf("%d requests", rounds), nil
 }
 
-// lost runs a stream and asks for the request that follows. It returns nil where the
-// stream came to no call, and else what of c.Back that request does not have; unless
-// all is wanted, only of what the plugin is given for it.
-func (s *subject) lost(g *guest, c response.Case, st stream, all bool) ([]string, error) {
+// lost runs a stream and asks for the requests that follow: of the next round, of an
+// answer that goes on from the client's calls, and of one to a later question. It
+// returns how many there were, none where the stream came to no call, and the first
+// thing of c.Back that one of them does not have; unless all is wanted, only of what
+// the plugin is given for it.
+func (s *subject) lost(g *guest, c response.Case, st stream, all bool) (requests int, lost string, err error) {
 	o, _, err := st.run(g)
 	switch {
 	case err != nil:
-		return nil, err
+		return 0, "", err
 	case o.declared != "" || o.FinishReason == nil || len(o.ToolCalls) == 0:
-		return nil, nil
+		return 0, "", nil
 	}
 	of := c.Input
 	if len(of) == 0 {
@@ -78,29 +77,43 @@ func (s *subject) lost(g *guest, c response.Case, st stream, all bool) ([]string
 	}
 	in, err := o.NextRequest(of)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
-	given := mustJSON(in)
-	if !all {
+	if given := mustJSON(in); !all {
 		c.Back = slices.DeleteFunc(slices.Clone(c.Back), func(back string) bool {
 			return response.Case{Back: []string{back}}.Lost(given) != nil
 		})
 	}
-	r, err := g.call(abi.FuncEncode, input{"the round behind " + st.name, given})
-	if err != nil {
-		return nil, err
+	goesOn, later := *in, *in
+	goesOn.Round, later.Round = 0, 0
+	later.Chat = abi.RawJSON(bytes.Replace(in.Chat, []byte(`],"model"`), []byte(`,{"role":"assistant","content":"Answer"},{"role":"user","content":"Question"}],"model"`), 1))
+	if bytes.Equal(later.Chat, in.Chat) {
+		return 0, "", errors.New("the chat of the next request has another form")
 	}
-	if r.declared != nil {
-		return nil, errors.New("the round behind " + st.name + " is answered with " + r.String())
+	for _, next := range []struct {
+		name string
+		in   *abi.EncodeRequest
+	}{{"the round behind ", in}, {"the answer that goes on from ", &goesOn}, {"the later question behind ", &later}} {
+		r, err := g.call(abi.FuncEncode, input{next.name + st.name, mustJSON(next.in)})
+		if err != nil {
+			return requests, "", err
+		}
+		if r.declared != nil {
+			return requests, "", errors.New(next.name + st.name + " is answered with " + r.String())
+		}
+		var e abi.EncodeResponse
+		if err := json.Unmarshal(r.answer, &e); err != nil {
+			return requests, "", err
+		}
+		if e.Reply != nil {
+			return requests, "", nil // it asks nobody
+		}
+		requests++
+		if lost := c.Lost(e.Body); len(lost) > 0 {
+			return requests, next.name + "it: " + lost[0], nil
+		}
 	}
-	var e abi.EncodeResponse
-	if err := json.Unmarshal(r.answer, &e); err != nil {
-		return nil, err
-	}
-	if e.Reply != nil {
-		return nil, nil // it asks nobody
-	}
-	return append([]string{}, c.Lost(e.Body)...), nil
+	return requests, "", nil
 }
 
 // A saidRound is a response of OpenAI's form that calls, and what must come back.
