@@ -6,13 +6,13 @@ import (
 )
 
 // readAsciiDoc reads AsciiDoc.
-func readAsciiDoc(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readAsciiDoc(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
 	p := &Page{Encoding: encoding}
-	r := adocReader{w: &writer{}, values: map[string]string{}}
+	r := adocReader{w: newWriter(ctx), values: map[string]string{}}
 	for i, line := range strings.Split(text, "\n") {
 		if r.block == "" {
 			r.w.place(i + 1)

@@ -19,7 +19,7 @@ var languages = map[string]string{
 
 // readCode returns what reads source code of a language as it is, with the lines that passages begin on.
 func readCode(language string) readFunc {
-	return func(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+	return func(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		text, encoding, err := decode(data, "")
 		if err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func readCode(language string) readFunc {
 		if strings.Count(text, "\x00")*100 > len(text) {
 			return nil, errors.New("it is no text: its bytes are those of a program or of data")
 		}
-		p, w := &Page{Encoding: encoding}, &writer{}
+		p, w := &Page{Encoding: encoding}, newWriter(ctx)
 		w.codeLines(language, text)
 		w.finish(p)
 		return p, nil
@@ -55,12 +55,12 @@ func (w *writer) codeLines(language, text string) {
 }
 
 // readSubtitles reads what is said in SRT and WebVTT files.
-func readSubtitles(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readSubtitles(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	for block := range strings.SplitSeq(text, "\n\n") {
 		said := []string{}
 		timed := strings.Contains(block, "-->")

@@ -15,13 +15,13 @@ import (
 
 // readDOCX reads a document of a word processor: its paragraphs, headings by their style, lists, tables,
 // notes behind the paragraph that refers to them, and what is above and below pages once.
-func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openPacked(data)
+func readDOCX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
 	}
 	main := z.mainPart("word/document.xml")
-	d := docx{z: z, w: &writer{}, notes: map[string]string{}}
+	d := docx{z: z, w: newWriter(ctx), notes: map[string]string{}}
 	parts := z.relations(main)
 	for _, part := range z.beside(main, parts, "styles") {
 		d.readStyles(part)
@@ -45,7 +45,7 @@ func readDOCX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	for _, part := range z.beside(main, parts, "comments") {
 		if text, err := z.xml(part); err == nil {
-			d.w.leaveOut("comments", textOf(text))
+			d.w.leaveOut("comments", textOf(d.z.ctx, text))
 		}
 	}
 	d.w.finish(p)
@@ -72,7 +72,7 @@ func (d *docx) readStyles(part string) {
 	}
 	d.styles = map[string]docxStyle{}
 	id := ""
-	_ = eachElement(text, func(e xml.StartElement) {
+	_ = eachElement(d.z.ctx, text, func(e xml.StartElement) {
 		s := d.styles[id]
 		switch e.Name.Local {
 		case "style":
@@ -132,7 +132,7 @@ func (d *docx) readNotes(part, kind string) {
 	for note := range strings.SplitSeq(text, "note ") { // <w:footnote w:id="2">
 		tag, body, _ := strings.Cut(note, ">")
 		id, ok := quotedAfter(tag, "id=")
-		if text := strings.Join(strings.Fields(textOf("<x>"+body)), " "); ok && text != "" {
+		if text := strings.Join(strings.Fields(textOf(d.z.ctx, "<x>"+body)), " "); ok && text != "" {
 			d.notes[kind+id] = text
 		}
 	}
@@ -149,8 +149,8 @@ func quotedAfter(text, name string) (string, bool) {
 }
 
 // textOf is the text of XML of Office, of which what comes behind a fault is left out.
-func textOf(source string) string {
-	d := newXML(source)
+func textOf(ctx context.Context, source string) string {
+	d := newXML(ctx, source)
 	d.Strict = false
 	var b strings.Builder
 	inText := false
@@ -184,7 +184,7 @@ func (d *docx) around(main string, parts map[string]relation) string {
 			if err != nil {
 				continue
 			}
-			if text := strings.TrimSpace(textOf(source)); text != "" && !slices.Contains(texts, text) {
+			if text := strings.TrimSpace(textOf(d.z.ctx, source)); text != "" && !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}
@@ -201,7 +201,7 @@ func (d *docx) part(name string) error {
 	if err != nil {
 		return err
 	}
-	x := newXML(source)
+	x := newXML(d.z.ctx, source)
 	x.Strict = false
 	b := docxBody{docx: d, name: name, links: d.z.relations(name)}
 	for {

@@ -20,7 +20,7 @@ const maxChapters = 2000
 // readEPUB reads a book: its chapters in the order of its spine. A chapter that cannot be read is left out,
 // and said.
 func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openPacked(data)
+	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{Title: b.title, Lang: b.lang}
-	w, failed, read := &writer{}, error(nil), map[string]bool{}
+	w, failed, read := newWriter(ctx), error(nil), map[string]bool{}
 	for _, name := range b.spine {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -70,7 +70,7 @@ func openBook(z *packed) (*book, error) {
 		return nil, err
 	}
 	root := ""
-	_ = eachElement(container, func(e xml.StartElement) {
+	_ = eachElement(z.ctx, container, func(e xml.StartElement) {
 		if e.Name.Local == "rootfile" && root == "" {
 			root = attributeOf(e, "full-path")
 		}
@@ -82,9 +82,9 @@ func openBook(z *packed) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{z: z, title: elementText(opf, "title"), lang: elementText(opf, "language"), names: map[string]string{}}
+	b := &book{z: z, title: elementText(z.ctx, opf, "title"), lang: elementText(z.ctx, opf, "language"), names: map[string]string{}}
 	files, contents := map[string]string{}, []string{}
-	err = eachElement(opf, func(e xml.StartElement) {
+	err = eachElement(z.ctx, opf, func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "item":
 			file := b.fileOf(path.Dir(root), attributeOf(e, "href"))
@@ -111,7 +111,7 @@ func (b *book) readContents(file string) {
 	if err != nil {
 		return
 	}
-	doc, err := parseXHTML(text)
+	doc, err := parseXHTML(b.z.ctx, text)
 	if err != nil {
 		return
 	}
@@ -150,7 +150,7 @@ func (b *book) chapter(w *writer, name string) error {
 	if !strings.HasPrefix(strings.TrimSpace(source), "<?xml") {
 		source = "<?xml?>" + source // a book has no other pages
 	}
-	doc, err := parsePage(source)
+	doc, err := parsePage(b.z.ctx, source)
 	if err != nil {
 		return fmt.Errorf("%s in it: %w", name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -280,4 +281,66 @@ func sharing(t *testing.T, size, rows, cells int) string {
 		parts = append(parts, part.Name, string(text))
 	}
 	return string(zipOf(t, append(parts, "xl/sharedStrings.xml", `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>`+strings.Repeat("word ", size/5)+`</t></si></sst>`)...))
+}
+
+// A countdown is a context that ends once it was looked at so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+// Err implements [context.Context].
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Nobody waits for the rest of a file: its reading ends within it.
+func TestReadEndsWithContext(t *testing.T) {
+	var rows strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&rows, "<row r=\"%d\"><c r=\"A%d\"><v>1</v></c></row>", i+1, i+1)
+	}
+	book := string(zipOf(t, "[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>`,
+		"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/a.xml"/></Relationships>`,
+		"xl/worksheets/a.xml", `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`+rows.String()+`</sheetData></worksheet>`))
+	slide := `<p:sld><p:txBody>` + strings.Repeat(`<a:p><a:r><a:t>words</a:t></a:r></a:p>`, 20_000) + `</p:txBody></p:sld>`
+	for name, data := range map[string]string{
+		"a.md":    strings.Repeat("- words\n", 20_000),
+		"a.mdx":   strings.Repeat("# words\n", 20_000),
+		"a.txt":   strings.Repeat("words\n", 20_000),
+		"a.rst":   strings.Repeat("words\n\n", 20_000),
+		"a.adoc":  strings.Repeat("words\n\n", 20_000),
+		"a.html":  strings.Repeat("<p>words", 20_000),
+		"a.xhtml": `<?xml version="1.0"?><html>` + strings.Repeat("<p>words</p>", 20_000) + `</html>`,
+		"a.csv":   strings.Repeat("words,words\n", 20_000),
+		"a.jsonl": strings.Repeat("{\"a\":1}\n", 20_000),
+		"a.json":  `[` + strings.Repeat(`{"a":1},`, 20_000) + `{"a":1}]`,
+		"a.ipynb": `{"cells":[` + strings.Repeat(`{"cell_type":"code","source":["words"]},`, 20_000) + `{}]}`,
+		"a.rtf":   `{\rtf1 ` + strings.Repeat(`words\par `, 20_000) + `}`,
+		"a.mbox":  strings.Repeat("From a\nSubject: b\n\nwords\n\n", 20_000),
+		"a.docx":  docxOf(t, strings.Repeat("<w:p><w:r><w:t>words</w:t></w:r></w:p>", 20_000)),
+		"empty":   docxOf(t, strings.Repeat("<w:p/>", 200_000)),
+		"a.xlsx":  book,
+		"a.pptx":  string(zipOf(t, "ppt/presentation.xml", `<p:presentation><p:sldIdLst><p:sldId r:id="a"/></p:sldIdLst></p:presentation>`, "ppt/_rels/presentation.xml.rels", `<Relationships><Relationship Id="a" Type="slide" Target="slides/slide1.xml"/></Relationships>`, "ppt/slides/slide1.xml", slide)),
+		"a.odt":   string(zipOf(t, "content.xml", `<office:text>`+strings.Repeat("<text:p>words</text:p>", 20_000)+`</office:text>`)),
+		"a.epub":  bookOf(t, `<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`, "a.xhtml", strings.Repeat("<p>words</p>", 20_000)),
+	} {
+		if name == "empty" {
+			name = "b.docx"
+		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := (&reader.Reader{}).Read(t.Context(), name, []byte(data)); err != nil && name != "b.docx" {
+				t.Fatalf("Read whole = %v", err)
+			}
+			c := &countdown{t.Context(), 5}
+			if _, err := (&reader.Reader{}).Read(c, name, []byte(data)); !errors.Is(err, context.Canceled) {
+				t.Errorf("Read with a context that ends within the file = %v, want that it is canceled", err)
+			}
+		})
+	}
 }

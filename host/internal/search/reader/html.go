@@ -14,17 +14,17 @@ import (
 )
 
 // readHTML reads a page of the web: all of it but menus and what is no text, the main part first.
-func readHTML(_ context.Context, r *Reader, data []byte) (*Page, error) {
+func readHTML(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	source, encoding, err := decode(data, declaredHTML(data))
 	if err != nil {
 		return nil, err
 	}
-	doc, err := parsePage(source)
+	doc, err := parsePage(ctx, source)
 	if err != nil {
 		return nil, err
 	}
 	p := &Page{Encoding: encoding}
-	h := htmlWriter{w: &writer{}}
+	h := htmlWriter{w: newWriter(ctx)}
 	h.readPage(doc, p, r.Site)
 	h.w.finish(p)
 	return p, nil
@@ -32,13 +32,13 @@ func readHTML(_ context.Context, r *Reader, data []byte) (*Page, error) {
 
 // parsePage parses a page: as XML where it says that it is and is well-formed, so that "<a/>" ends there, and
 // else as browsers do.
-func parsePage(source string) (*html.Node, error) {
+func parsePage(ctx context.Context, source string) (*html.Node, error) {
 	if strings.HasPrefix(strings.TrimSpace(source[:min(len(source), 200)]), "<?xml") {
-		if doc, err := parseXHTML(source); err == nil {
+		if doc, err := parseXHTML(ctx, source); err == nil {
 			return doc, nil
 		}
 	}
-	plain, err := withoutFormatting(strings.NewReader(source))
+	plain, err := withoutFormatting(newInput(ctx, source))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func parsePage(source string) (*html.Node, error) {
 // writeFragment writes a stretch of HTML that stands in another text.
 func (w *writer) writeFragment(source string) {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	plain, err := withoutFormatting(strings.NewReader(source))
+	plain, err := withoutFormatting(newInput(w.b.ctx, source))
 	if err != nil {
 		w.paragraph(source)
 		return

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (s *Site) Learn(data []byte) bool {
 	if err != nil {
 		return true
 	}
-	doc, err := parsePage(source)
+	doc, err := parsePage(context.Background(), source) // a context that ends is heeded by panics, which Read knows
 	if err != nil {
 		return true
 	}

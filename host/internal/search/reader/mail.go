@@ -30,7 +30,7 @@ var mailFields = []string{"From", "To", "Cc", "Date"}
 
 // readMail reads a message: its fields, text and attachments.
 func readMail(ctx context.Context, r *Reader, data []byte) (*Page, error) {
-	p, m := &Page{}, mailReader{ctx: ctx, r: r, w: &writer{}}
+	p, m := &Page{}, mailReader{ctx: ctx, r: r, w: newWriter(ctx)}
 	subject, err := m.message(data, 0, 0)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func readMail(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 
 // readMbox reads a mailbox: a section a message.
 func readMbox(ctx context.Context, r *Reader, data []byte) (*Page, error) {
-	p, m, all := &Page{}, mailReader{ctx: ctx, r: r, w: &writer{}}, 0
+	p, m, all := &Page{}, mailReader{ctx: ctx, r: r, w: newWriter(ctx)}, 0
 	first := true
 	for one := range bytes.SplitSeq(append([]byte("\n"), bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))...), []byte("\nFrom ")) {
 		_, message, ok := bytes.Cut(one, []byte("\n"))

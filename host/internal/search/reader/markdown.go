@@ -19,21 +19,21 @@ import (
 )
 
 // readMarkdown reads Markdown, with front matter.
-func readMarkdown(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	return readMarked(data, false)
+func readMarkdown(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	return readMarked(ctx, data, false)
 }
 
 // readMDX reads Markdown with modules and components.
-func readMDX(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	return readMarked(data, true)
+func readMDX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	return readMarked(ctx, data, true)
 }
 
-func readMarked(data []byte, mdx bool) (*Page, error) {
+func readMarked(ctx context.Context, data []byte, mdx bool) (*Page, error) {
 	source, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	w.b.Grow(len(source))
 	body := p.takeFrontMatter(source, w)
 	writeMarkdown(w, body, mdx, 1+max(strings.Count(source, "\n")-strings.Count(body, "\n"), 0))
@@ -69,7 +69,7 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 	if mdx {
 		p = mdxParser()
 	}
-	m.write(p.Parse(text.NewReader(m.source), parser.WithContext(known)))
+	m.write(p.Parse(lineInput{text.NewReader(m.source), w.b.ctx}, parser.WithContext(known)))
 	for _, r := range known.References() {
 		w.leaveOut("definitions of links", string(r.Label())+" "+string(r.Destination())+" "+string(r.Title()))
 	}

@@ -3,6 +3,7 @@ package reader
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/xml"
 	"errors"
@@ -19,12 +20,13 @@ const maxEntries = 20_000
 
 // A packed document is a ZIP archive of parts.
 type packed struct {
+	ctx  context.Context
 	z    *zip.Reader
 	left int // bytes that may be unpacked
 }
 
 // openPacked opens a document that is a ZIP archive.
-func openPacked(data []byte) (*packed, error) {
+func openPacked(ctx context.Context, data []byte) (*packed, error) {
 	if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) {
 		return nil, errors.New("it is protected by a password, or of the format before 2007: save it anew without")
 	}
@@ -32,7 +34,7 @@ func openPacked(data []byte) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &packed{z, maxUnpacked}, nil
+	return &packed{ctx, z, maxUnpacked}, nil
 }
 
 // openZip opens an archive of at most so many files, which it counts before it reads their names.
@@ -156,7 +158,7 @@ func (p *packed) relations(part string) map[string]relation {
 		return nil
 	}
 	list := map[string]relation{}
-	_ = eachElement(text, func(e xml.StartElement) {
+	_ = eachElement(p.ctx, text, func(e xml.StartElement) {
 		if e.Name.Local != "Relationship" {
 			return
 		}
@@ -212,7 +214,7 @@ func (p *packed) mainPart(usual string) string {
 func (p *packed) title() string {
 	for _, part := range append(related(p.relations(""), "core-properties"), "docProps/core.xml", "meta.xml") {
 		if text, err := p.xml(part); err == nil {
-			if title := elementText(text, "title"); isTitle(title) {
+			if title := elementText(p.ctx, text, "title"); isTitle(title) {
 				return title
 			}
 		}
@@ -232,8 +234,8 @@ func isTitle(title string) bool {
 }
 
 // eachElement calls f for each element of XML that begins.
-func eachElement(text string, f func(xml.StartElement)) error {
-	d := newXML(text)
+func eachElement(ctx context.Context, text string, f func(xml.StartElement)) error {
+	d := newXML(ctx, text)
 	d.Strict = false
 	for {
 		t, err := d.RawToken()
@@ -265,8 +267,8 @@ func isOn(e xml.StartElement) bool {
 }
 
 // elementText returns the text of the first element called name, empty where there is none.
-func elementText(text, name string) string {
-	d := newXML(text)
+func elementText(ctx context.Context, text, name string) string {
+	d := newXML(ctx, text)
 	d.Strict = false
 	inside := false
 	for {

@@ -12,8 +12,8 @@ import (
 )
 
 // readODF reads a text, a sheet or a presentation of OpenDocument.
-func readODF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openPacked(data)
+func readODF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +24,8 @@ func readODF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, o := &Page{Title: z.title()}, odfReader{w: &writer{}}
-	d := newXML(source)
+	p, o := &Page{Title: z.title()}, odfReader{w: newWriter(ctx)}
+	d := newXML(ctx, source)
 	d.Strict = false
 	for {
 		t, err := d.RawToken()

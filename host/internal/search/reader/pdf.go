@@ -22,7 +22,7 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{}, &writer{}
+	p, w := &Page{}, newWriter(ctx)
 	if isTitle(text.Title) {
 		p.Title = text.Title
 	}

@@ -14,7 +14,7 @@ import (
 
 // readCSV reads rows below the names of their columns, which are in the first row. What is between columns is
 // the character of those that tables have of which the first row has most.
-func readCSV(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readCSV(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
@@ -29,27 +29,27 @@ func readCSV(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if strings.Count(text, string(comma))+strings.Count(text, "\n") > maxCells {
 		return nil, fmt.Errorf("it has more than %d cells: split it into several files", maxCells)
 	}
-	r := csv.NewReader(strings.NewReader(text))
+	r := csv.NewReader(newInput(ctx, text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = comma, -1, true
 	rows, err := r.ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("read it as CSV: %w", err)
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	w.sheet(rows)
 	w.finish(p)
 	return p, nil
 }
 
 // readNDJSON reads a JSON object a line as rows.
-func readNDJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readNDJSON(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	var records []json.RawMessage
-	d := json.NewDecoder(strings.NewReader(text))
+	d := json.NewDecoder(newInput(ctx, text))
 	for {
 		var record json.RawMessage
 		if err := d.Decode(&record); errors.Is(err, io.EOF) {
@@ -69,12 +69,12 @@ func readNDJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 }
 
 // readJSON reads an array of objects, or an object with one, as rows, and other JSON as it is.
-func readJSON(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readJSON(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	var list []json.RawMessage
 	var members map[string]json.RawMessage
 	switch {
@@ -162,7 +162,7 @@ func valueText(raw json.RawMessage) string {
 }
 
 // readNotebook reads a notebook of Jupyter: its text, code, and what the code printed.
-func readNotebook(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readNotebook(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	type lines = json.RawMessage // a text, or a list of its lines
 	var book struct {
 		Cells []struct {
@@ -195,7 +195,7 @@ func readNotebook(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 		}
 		return valueText(raw)
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	for _, cell := range book.Cells {
 		switch source := join(cell.Source); cell.Kind {
 		case "markdown":

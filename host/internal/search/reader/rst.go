@@ -8,13 +8,13 @@ import (
 
 // readRST reads reStructuredText: headings are underlined, each kind of line a level in the order in which
 // they come; directives are taken away, their contents stay.
-func readRST(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readRST(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
 	p := &Page{Encoding: encoding}
-	r := rstReader{w: &writer{}, lines: strings.Split(strings.ReplaceAll(text, "\t", "        "), "\n"), replaced: map[string]string{}}
+	r := rstReader{w: newWriter(ctx), lines: strings.Split(strings.ReplaceAll(text, "\t", "        "), "\n"), replaced: map[string]string{}}
 	for _, line := range r.lines {
 		if name, text, ok := rstReplacement(line); ok && len(text) <= maxReplaced {
 			r.replaced[name] = text

@@ -27,7 +27,7 @@ type rtfState struct {
 const maxGroups = 10_000
 
 // readRTF reads the text of Rich Text Format.
-func readRTF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readRTF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	if !strings.HasPrefix(string(data[:min(len(data), 5)]), `{\rtf`) {
 		return nil, errors.New("it does not begin as RTF does")
 	}
@@ -35,7 +35,7 @@ func readRTF(_ context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	p, w := &Page{}, &writer{}
+	p, w := &Page{}, newWriter(ctx)
 	for text := range strings.SplitSeq(r.out.String(), "\n") {
 		w.paragraph(text)
 	}

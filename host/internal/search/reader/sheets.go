@@ -32,7 +32,7 @@ func (p *packed) checkSheets() error {
 			continue // no part that the library reads as XML
 		}
 		cells, shared := 0, -1 // of the row, and of the text, under way
-		d := xml.NewDecoder(strings.NewReader(text))
+		d := xml.NewDecoder(newInput(p.ctx, text))
 		d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
 		for t, err := d.RawToken(); err == nil; t, err = d.RawToken() {                    // as far as the library gets
 			switch t := t.(type) {
@@ -69,7 +69,7 @@ var errTooManyCells = fmt.Errorf("it has more than %d cells, or %d columns: spli
 
 // readXLSX reads a workbook: a section a sheet, whose first row that has as many cells as most is the head.
 func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openPacked(data) // bounds what the library is given
+	z, err := openPacked(ctx, data) // bounds what the library is given
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			return nil, fmt.Errorf("it unpacks to more than %d bytes", maxUnpacked)
 		}
 	}
-	if checked, err := openPacked(data); err != nil {
+	if checked, err := openPacked(ctx, data); err != nil {
 		return nil, err
 	} else if err := checked.checkSheets(); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, fmt.Errorf("open the workbook that it is: %w", err)
 	}
 	defer book.Close()
-	p, w, cells, text := &Page{Title: z.title()}, &writer{}, 0, 0
+	p, w, cells, text := &Page{Title: z.title()}, newWriter(ctx), 0, 0
 	for i, sheet := range book.GetSheetList() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -101,6 +101,7 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		}
 		var table [][]string
 		for rows.Next() {
+			heed(ctx)
 			row, err := rows.Columns()
 			if err != nil {
 				return nil, fmt.Errorf("read sheet %q: %w", sheet, err)

@@ -15,7 +15,7 @@ const maxSlides = 5000
 
 // readPPTX reads a presentation: a section a slide, with its notes.
 func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-	z, err := openPacked(data)
+	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	var slides []string
 	parts := z.relations(main)
-	if err := eachElement(source, func(e xml.StartElement) {
+	if err := eachElement(z.ctx, source, func(e xml.StartElement) {
 		if e.Name.Local == "sldId" {
 			for _, a := range e.Attr { // its own id is another one
 				if r, ok := parts[a.Value]; ok && r.kind == "slide" {
@@ -40,7 +40,7 @@ func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	if len(slides) > maxSlides {
 		return nil, fmt.Errorf("it has %d slides, and at most %d are read", len(slides), maxSlides)
 	}
-	p, w := &Page{Title: z.title()}, &writer{}
+	p, w := &Page{Title: z.title()}, newWriter(ctx)
 	for i, slide := range slides {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -87,7 +87,7 @@ func (s *slideReader) read(z *packed, part string) error {
 	if err != nil {
 		return err
 	}
-	d := newXML(source)
+	d := newXML(z.ctx, source)
 	d.Strict = false
 	for {
 		t, err := d.RawToken()

@@ -6,12 +6,12 @@ import (
 )
 
 // readText reads plain text: it has paragraphs, and as a manual page headings.
-func readText(_ context.Context, _ *Reader, data []byte) (*Page, error) {
+func readText(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	text, encoding, err := decode(data, "")
 	if err != nil {
 		return nil, err
 	}
-	p, w := &Page{Encoding: encoding}, &writer{}
+	p, w := &Page{Encoding: encoding}, newWriter(ctx)
 	w.plain(text, 1)
 	w.finish(p)
 	return p, nil

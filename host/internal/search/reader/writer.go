@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,13 @@ type writer struct {
 
 // A textBuilder puts text together, up to MaxText bytes of it. What would be longer is refused at once: a few
 // bytes of a file may stand for a long text, over and over.
-type textBuilder struct{ strings.Builder }
+// It heeds its context, if it has one.
+type textBuilder struct {
+	strings.Builder
+	ctx context.Context
+}
+
+func newWriter(ctx context.Context) *writer { return &writer{b: textBuilder{ctx: ctx}} }
 
 // A refusal is panicked with to end the reading of a file, whose error it is.
 type refusal struct{ error }
@@ -31,6 +38,9 @@ type refusal struct{ error }
 func (b *textBuilder) WriteString(s string) {
 	if b.Len()+len(s) > MaxText {
 		panic(refusal{errTooLong})
+	}
+	if b.ctx != nil {
+		heed(b.ctx)
 	}
 	b.Builder.WriteString(s)
 }

@@ -1,11 +1,11 @@
 package reader
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -15,16 +15,16 @@ import (
 const maxNodes = 512
 
 // newXML returns a decoder of XML that was decoded before, whatever its declaration says.
-func newXML(source string) *xml.Decoder {
-	d := xml.NewDecoder(strings.NewReader(source))
+func newXML(ctx context.Context, source string) *xml.Decoder {
+	d := xml.NewDecoder(newInput(ctx, source))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	d.Entity = xml.HTMLEntity
 	return d
 }
 
 // parseXHTML makes the tree of a page that is XML.
-func parseXHTML(source string) (*html.Node, error) {
-	d := newXML(source)
+func parseXHTML(ctx context.Context, source string) (*html.Node, error) {
+	d := newXML(ctx, source)
 	doc := &html.Node{Type: html.DocumentNode}
 	at, depth, tags := doc, 0, 0
 	for {
