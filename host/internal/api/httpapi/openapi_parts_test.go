@@ -235,13 +235,20 @@ func byPath[T any](said map[string]T, path, name string) T {
 	return said[name]
 }
 
+// parameter reads a parameter in short form; "!" behind the type of one of a query
+// says that it must be there.
 func (p *parts) parameter(in, name, text string) object {
-	schema := p.short(text)
+	kind, said, _ := strings.Cut(text, " - ")
+	required := strings.HasSuffix(kind, "!")
+	schema := p.short(strings.TrimSuffix(kind, "!") + " - " + said)
 	about := schema["description"]
 	delete(schema, "description")
 	one := object{"in": in, "name": name, "schema": schema}
 	if about != nil {
 		one["description"] = about
+	}
+	if required {
+		one["required"] = true
 	}
 	return one
 }
@@ -323,7 +330,8 @@ func (p *parts) answer(a any) object {
 
 // schema is a schema of a part: a text in short form; an object whose fields
 // (which must be there, unless the name ends with "?") or options (which may be
-// missing, unless the name ends with "!") are in short form; or else itself.
+// missing, unless the name ends with "!"; others are refused) are in short form; or
+// else itself.
 func (p *parts) schema(s any) object {
 	if text, ok := s.(string); ok {
 		return p.short(text)
@@ -355,6 +363,9 @@ func (p *parts) schema(s any) object {
 		}
 		if o[from] != nil {
 			o["type"], o["properties"] = "object", properties
+			if from == "options" {
+				o["additionalProperties"] = false
+			}
 			delete(o, from)
 		}
 	}
@@ -365,9 +376,19 @@ func (p *parts) schema(s any) object {
 	return o
 }
 
+// anyOf is words as JSON has them.
+func anyOf(words []string) []any {
+	list := make([]any, len(words))
+	for i, w := range words {
+		list[i] = w
+	}
+	return list
+}
+
 // short reads "TYPE" or "TYPE - DESCRIPTION". TYPE is string, integer, number,
-// boolean, time, any or a schema's name, and after that, in their order, "[]" for
-// an array of it, "{}" for an object of it and "?" for it or null.
+// boolean, time, any, words with "|" between that are all there are, or a schema's
+// name, and after that, in their order, "[]" for an array of it, "{}" for an object
+// of it and "?" for it or null.
 func (p *parts) short(text string) object {
 	kind, about, _ := strings.Cut(text, " - ")
 	base := strings.TrimRight(kind, "[]{}?")
@@ -380,6 +401,10 @@ func (p *parts) short(text string) object {
 	case "any":
 		s = object{}
 	default:
+		if strings.Contains(base, "|") {
+			s = object{"type": "string", "enum": anyOf(strings.Split(base, "|"))}
+			break
+		}
 		if p.Schemas[base] == nil {
 			p.tb.Errorf("there is no schema %q, in %q", base, text)
 		}
@@ -393,6 +418,9 @@ func (p *parts) short(text string) object {
 			s, rest = object{"type": "object", "additionalProperties": s}, rest[2:]
 		case s["type"] != nil:
 			s["type"], rest = []any{s["type"], "null"}, rest[1:]
+			if words, ok := s["enum"].([]any); ok {
+				s["enum"] = append(words, nil)
+			}
 		case s["$ref"] != nil:
 			s, rest = object{"anyOf": []any{s, object{"type": "null"}}}, rest[1:]
 		default:

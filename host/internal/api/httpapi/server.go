@@ -286,7 +286,8 @@ func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		if why := checkHead(&ctx.Request); why != "" {
 			refusal = request.Unreadable(why)
 		} else if !slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
-			refusal = apierr.Newf(apierr.MethodNotAllowed, "HTTP has no method %.20q.", ctx.Method())
+			ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+			refusal = apierr.Newf(apierr.MethodNotAllowed, "This host has no method %.20q: each route takes some of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.", ctx.Method())
 		} else {
 			next(ctx)
 			return
