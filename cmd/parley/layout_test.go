@@ -80,6 +80,25 @@ func TestLayoutTable(t *testing.T) {
 	}
 }
 
+// TestLayoutTests wants tests in each package that is large, so that a change there is tested where it is made.
+// Packages that help tests need none.
+func TestLayoutTests(t *testing.T) {
+	const large = 400 // lines
+	lines := map[string]int{}
+	for _, f := range sourceFiles(t) {
+		lines[f.pkg] += f.lines
+	}
+	for pkg, n := range lines {
+		r, _ := rowOf(pkg)
+		if n <= large || r.layer == layerTests || strings.HasSuffix(pkg, "test") {
+			continue
+		}
+		if tests, err := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(pkg), "*_test.go")); err != nil || len(tests) == 0 {
+			t.Errorf("package %s has %d lines and no test of its own: write one that needs no service (%v)", pkg, n, err)
+		}
+	}
+}
+
 // TestLayoutRefuses tests the test: an import of each forbidden kind is caught.
 func TestLayoutRefuses(t *testing.T) {
 	for _, tt := range []struct{ what, pkg, name, want string }{
