@@ -25,6 +25,8 @@ func TestPluginCacheUnusable(t *testing.T) {
 	for name, env := range map[string][]string{
 		"home is no folder":   {"HOME=/dev/null", "XDG_CACHE_HOME="},
 		"no home":             {"HOME=", "XDG_CACHE_HOME="},
+		"no folder":           {"PARLEY_PLUGIN_CACHE_DIR=/dev/null"},
+		"below a file":        {"PARLEY_PLUGIN_CACHE_DIR=/dev/null/compiled"},
 		"the disk is full":    {"PARLEY_PLUGIN_CACHE_DIR=" + full},
 		"no temporary folder": {"HOME=/dev/null", "XDG_CACHE_HOME=", "TMPDIR=/dev/null"},
 	} {

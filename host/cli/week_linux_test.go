@@ -79,6 +79,9 @@ type week struct {
 	codes     map[int]string // the model: what each document says
 	next      int
 	full      bool
+	cache     string // a small disk of its own for compiled plugins, as the service sees it
+	backups   []keptBackup
+	begin     []string // what the next start is given besides
 
 	// period is even while every question must be answered, and odd while an act explains why not.
 	period         atomic.Int64
@@ -87,10 +90,16 @@ type week struct {
 	mu             sync.Mutex // of codes
 }
 
+// A keptBackup is a snapshot or a dump, with the model of when it was made.
+type keptBackup struct {
+	option, file string
+	codes        map[int]string
+}
+
 func newWeek(t *testing.T, seed uint64) *week {
-	w := &week{t: t, rng: rand.New(rand.NewPCG(seed, 40)), disk: t.TempDir(), codes: map[int]string{}}
-	const mount = `mount -t tmpfs -o size=500m none "$0" && exec "$@"`
-	w.holder = exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, w.disk, "sh", "-c", "echo && cat")
+	w := &week{t: t, rng: rand.New(rand.NewPCG(seed, 40)), disk: t.TempDir(), cache: t.TempDir(), codes: map[int]string{}}
+	const mount = `mount -t tmpfs -o size=500m none "$0" && mount -t tmpfs -o size=48m none "$1" && shift && exec "$@"`
+	w.holder = exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, w.disk, w.cache, "sh", "-c", "echo && cat")
 	hold, err := w.holder.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -145,12 +154,21 @@ func (w *week) putPlugin(n int) {
 	w.must(os.Rename(file+".part", file))
 }
 
+// program is the service, to be started.
+func (w *week) program() *exec.Cmd {
+	args := append([]string{
+		"-t", fmt.Sprint(w.holder.Process.Pid), "-m", os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
+		"--experimental-logs-mode", "json", "--db-path", w.data, "--plugin-dir", w.plugins, "--plugin-lock=off", "--plugin-cache-dir", filepath.Join(w.cache, "compiled"),
+		"--dump-dir", filepath.Join(w.disk, "dumps"), "--snapshot-dir", filepath.Join(w.disk, "snapshots"),
+	}, w.begin...)
+	program := exec.Command("nsenter", args...)
+	program.Env = append(os.Environ(), reexec+"=parley")
+	return program
+}
+
 func (w *week) start() {
 	w.t.Helper()
-	program := exec.Command("nsenter", "-t", fmt.Sprint(w.holder.Process.Pid), "-m", os.Args[0], "serve", "--http-addr", "127.0.0.1:0",
-		"--experimental-logs-mode", "json", "--db-path", w.data, "--plugin-dir", w.plugins, "--plugin-lock=off",
-		"--dump-dir", filepath.Join(w.disk, "dumps"), "--snapshot-dir", filepath.Join(w.disk, "snapshots"))
-	program.Env = append(os.Environ(), reexec+"=parley")
+	program := w.program()
 	w.life = &life{t: w.t, cmd: program, http: &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}}
 	w.url = startServing(w.t, program, io.Discard)
 	w.t.Cleanup(w.kill)
@@ -328,15 +346,165 @@ func (w *week) acts() map[string]func() {
 		"tear the UID":       func() { w.away(syscall.SIGKILL, func() { w.must(os.WriteFile(w.at("instance-uid"), nil, 0o600)) }) },
 		"remove telemetry":   func() { w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.at("telemetry"))) }) },
 		"copy the directory": func() { w.away(syscall.SIGTERM, w.copyData) },
-		"lose the words":     func() { w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.at("indexes"))) }) },
-		"fill the disk":      w.fill,
-		"empty the disk":     w.empty,
+		"restore a backup":   w.restore,
+		"remove the cache":   func() { w.must(os.RemoveAll(w.cached())); w.reload() },
+		"cache is a file": func() {
+			w.away(syscall.SIGKILL, func() {
+				w.must(errors.Join(os.RemoveAll(w.cached()), os.WriteFile(w.cached(), nil, 0o600)))
+			})
+			w.must(os.Remove(w.cached()))
+		},
+		"cache of another user": func() {
+			w.away(syscall.SIGKILL, func() { w.must(errors.Join(os.MkdirAll(w.cached(), 0o700), os.Chown(w.cached(), 12345, 12345))) })
+			w.must(os.RemoveAll(w.cached()))
+		},
+		"read-only cache": func() {
+			w.away(syscall.SIGTERM, func() { w.remount("ro") })
+			w.putPlugin(w.rng.IntN(2))
+			w.reload()
+			w.remount("rw")
+		},
+		"fill the cache": func() {
+			fill := filepath.Join(w.root, w.cache, "fill")
+			w.fillDisk(fill)
+			w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.cached())) })
+			w.putPlugin(w.rng.IntN(2))
+			w.reload()
+			w.must(os.Remove(fill))
+		},
+		"exchange what the cache has": func() {
+			w.away(syscall.SIGKILL, func() {
+				if kept := w.cachedFiles(); len(kept) > 1 {
+					a, b := kept[w.rng.IntN(len(kept))], kept[w.rng.IntN(len(kept))]
+					w.must(errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b)))
+				}
+			})
+		},
+		"tear what the cache has": func() {
+			w.away(syscall.SIGKILL, func() {
+				for _, file := range w.cachedFiles() {
+					info, err := os.Stat(file)
+					w.must(err)
+					w.must(os.Truncate(file, w.rng.Int64N(info.Size()+1)))
+				}
+			})
+		},
+		"cache of another machine": func() { // its files have names that this one does not look for
+			w.away(syscall.SIGKILL, func() {
+				for _, file := range w.cachedFiles() {
+					w.must(os.Rename(file, file+"0"))
+				}
+			})
+		},
+		"make a dump": func() {
+			if !w.full {
+				w.wantTask("", "POST", "/dumps", "succeeded")
+				w.keepBackup("--import-dump", "dumps")
+			}
+		},
+		"stop it for a while": func() {
+			w.must(w.cmd.Process.Signal(syscall.SIGSTOP))
+			w.must(w.cmd.Process.Signal(syscall.SIGCONT))
+		},
+		"lose the plugin folder, and bring it back": func() {
+			w.period.Add(1)
+			w.must(os.Rename(w.plugins, w.plugins+".away"))
+			w.call("POST", "/plugins/reload", "")
+			w.must(os.Rename(w.plugins+".away", w.plugins))
+			w.reload()
+			w.period.Add(1)
+		},
+		"damage telemetry":        func() { w.away(syscall.SIGTERM, func() { w.zero("telemetry", "*.sst") }) },
+		"damage the list of keys": func() { w.away(syscall.SIGKILL, func() { w.zero("badger", "KEYREGISTRY") }) },
+		"lose the list of tables": w.loseManifest,
+		"lose the words":          func() { w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.at("indexes"))) }) },
+		"fill the disk":           w.fill,
+		"empty the disk":          w.empty,
 		"make a snapshot": func() {
 			if !w.full {
 				w.wantTask("", "POST", "/snapshots", "succeeded")
+				w.keepBackup("--import-snapshot", "snapshots")
 			}
 		},
 	}
+}
+
+func (w *week) cached() string { return filepath.Join(w.root, w.cache, "compiled") }
+
+// cachedFiles are the compiled plugins that are kept.
+func (w *week) cachedFiles() []string {
+	kept, err := filepath.Glob(filepath.Join(w.cached(), "module-*"))
+	w.must(err)
+	return kept
+}
+
+// remount makes the disk of the cache read-only, or not.
+func (w *week) remount(how string) {
+	out, err := exec.Command("nsenter", "-t", fmt.Sprint(w.holder.Process.Pid), "-m", "mount", "-o", "remount,"+how, w.cache).CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%s: %v %s", w.step, err, out)
+	}
+}
+
+// zero fills files of the data with zeros.
+func (w *week) zero(dir, pattern string) {
+	files, err := filepath.Glob(w.at(dir, pattern))
+	w.must(err)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		w.must(err)
+		w.must(os.WriteFile(file, make([]byte, info.Size()), 0o600))
+	}
+}
+
+// loseManifest has a start refused, and everything as it was once the file is back.
+func (w *week) loseManifest() {
+	w.away(syscall.SIGTERM, func() {
+		file := w.at("badger", "MANIFEST")
+		w.must(os.Rename(file, file+".away"))
+		cmd := w.program()
+		said, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || !w.full && !strings.Contains(string(said), "MANIFEST: it is missing") {
+			w.t.Errorf("%s: a start ended with %v, want an error:\n%s", w.step, err, said)
+		}
+		w.must(os.Rename(file+".away", file))
+	})
+}
+
+// keepBackup notes the newest file of dir with the model.
+func (w *week) keepBackup(option, dir string) {
+	files, err := filepath.Glob(filepath.Join(w.root, w.disk, dir, "*"))
+	w.must(err)
+	if len(files) == 0 {
+		w.t.Fatalf("%s: it left no file", w.step)
+	}
+	newest := slices.MaxFunc(files, func(a, b string) int {
+		one, err := os.Stat(a)
+		w.must(err)
+		other, err := os.Stat(b)
+		w.must(err)
+		return one.ModTime().Compare(other.ModTime())
+	})
+	to := fmt.Sprintf("%s/backup-%d", w.disk, len(w.backups)%4)
+	w.must(os.Rename(newest, filepath.Join(w.root, to)))
+	w.backups = slices.DeleteFunc(w.backups, func(b keptBackup) bool { return b.file == to })
+	w.backups = append(w.backups, keptBackup{option, to, maps.Clone(w.codes)})
+}
+
+// restore begins anew with a backup, as its page has it: the data directory is set aside first.
+func (w *week) restore() {
+	if w.full || len(w.backups) == 0 {
+		return
+	}
+	b := w.backups[w.rng.IntN(len(w.backups))]
+	w.begin = []string{b.option, b.file}
+	w.away(syscall.SIGTERM, func() {
+		w.must(os.RemoveAll(w.at()))
+		w.mu.Lock()
+		w.codes = maps.Clone(b.codes)
+		w.mu.Unlock()
+	})
+	w.begin = nil
 }
 
 func (w *week) reload() {
@@ -359,7 +527,11 @@ func (w *week) copyData() {
 
 func (w *week) fill() {
 	w.full = true
-	f, err := os.Create(filepath.Join(w.root, w.disk, "fill"))
+	w.fillDisk(filepath.Join(w.root, w.disk, "fill"))
+}
+
+func (w *week) fillDisk(file string) {
+	f, err := os.Create(file)
 	w.must(err)
 	defer f.Close()
 	if _, err := io.CopyN(f, zeros{}, 1<<30); !errors.Is(err, syscall.ENOSPC) {

@@ -95,7 +95,11 @@ func position(tx reader) (p cluster.Position, err error) {
 // The outbox of documents is not applied: each node notes what bleve lacks under
 // its own l/o/ and forgets it by its own progress.
 func (s *Store) Apply(p cluster.Position, ops []cluster.Op) error {
-	if err := s.room(reserve); err != nil {
+	var size uint64
+	for _, o := range ops {
+		size += uint64(len(o.Key) + len(o.Value))
+	}
+	if err := s.smallRoom(size); err != nil {
 		return err
 	}
 	for _, o := range ops {

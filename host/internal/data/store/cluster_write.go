@@ -84,7 +84,7 @@ const (
 
 // update is [Store.update].
 func (s *shared) update(f func(txn) error) error {
-	if err := s.store.room(reserve); err != nil { // the log cannot be applied without
+	if err := s.store.smallRoom(0); err != nil { // the log cannot be applied without
 		return err
 	}
 	c := &change{make(chan *draft), make(chan error), make(chan error, 1)}

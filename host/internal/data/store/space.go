@@ -34,10 +34,10 @@ func (s *Store) room(bytes uint64) error {
 		humanize.IBytes(free), humanize.IBytes(bytes))
 }
 
-// smallRoom is room for any change. Where there is none it gives up the ballast: who deletes
-// on a full disk makes room, and needs some for that.
-func (s *Store) smallRoom() error {
-	err := s.room(smallReserve)
+// smallRoom is room for any change, of that many bytes. Where there is none it gives up the
+// ballast: who deletes on a full disk makes room, and needs some for that.
+func (s *Store) smallRoom(bytes uint64) error {
+	err := s.room(smallReserve + bytes)
 	if err == nil || s.lock == nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *Store) smallRoom() error {
 	if !released {
 		return errors.Join(err, failed)
 	}
-	return s.room(smallReserve)
+	return s.room(smallReserve + bytes)
 }
 
 // HasRoom returns the error of documents that the disk has no room for.

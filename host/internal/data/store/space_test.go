@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -91,4 +92,34 @@ func TestNoSpace(t *testing.T) {
 	if _, err := os.Stat(ballast); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the ballast after a deletion on a full disk: %v, want none", err)
 	}
+}
+
+// TestApplyNoSpace: a node of a cluster follows the log on a disk that is nearly full, as a
+// single host takes changes, and gives up the ballast for it.
+func TestApplyNoSpace(t *testing.T) {
+	dir := t.TempDir()
+	s, err := OpenShared(dir)
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	free := uint64(smallReserve + 1<<20)
+	s.free = func() (uint64, error) { return free, nil }
+	apply := func(size int) error {
+		return s.Apply(cluster.Position{}, []cluster.Op{{Kind: cluster.OpSet, Key: []byte("c/key"), Value: make([]byte, size)}})
+	}
+	must(t, apply(1000))
+	ballast := filepath.Join(dir, "ballast")
+	if _, err := os.Stat(ballast); err != nil {
+		t.Errorf("the ballast: %v, want one", err)
+	}
+	if err := apply(2 << 20); !apierr.Is(err, apierr.NoSpaceLeft) {
+		t.Errorf("a large message: %v, want no_space_left_on_device", err)
+	}
+	if _, err := os.Stat(ballast); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the ballast: %v, want none", err)
+	}
+	free = smallReserve - 1
+	if err := apply(1); !apierr.Is(err, apierr.NoSpaceLeft) {
+		t.Errorf("a small message on a full disk: %v, want no_space_left_on_device", err)
+	}
+	free = 1 << 40
 }

@@ -42,7 +42,7 @@ func (s *Store) deleteAll(prefix []byte) error {
 
 // updateOwn is update for records that each node of a cluster has for itself.
 func (s *Store) updateOwn(f func(txn) error) error {
-	if err := s.smallRoom(); err != nil {
+	if err := s.smallRoom(0); err != nil {
 		return err
 	}
 	return s.retry(f)

@@ -150,6 +150,19 @@ func directoryKind(field func(*Config) *string) Kind {
 	}}
 }
 
+// spareDirectoryKind is that of a directory which nothing depends on: what is in its place is no
+// reason not to start.
+func spareDirectoryKind(field func(*Config) *string) Kind {
+	k := directoryKind(field)
+	k.set = func(c *Config, v string) error {
+		if err := setPath(field(c), v, true); v == "" {
+			return err
+		}
+		return nil
+	}
+	return k
+}
+
 func fileKind(field func(*Config) *string) Kind {
 	return Kind{Name: KindFile, Allowed: "a file's path", Examples: []string{"elsewhere"}, set: func(c *Config, v string) error {
 		return setPath(field(c), v, false)

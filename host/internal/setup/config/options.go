@@ -280,7 +280,7 @@ func AllOptions() []Option {
 		},
 		{
 			Name: "plugin-cache-dir", Meaning: "directory of compiled plugins, which hosts of one user may share and which is made again if it is missing; where it cannot be written to, each start compiles anew; none: parley/compiled in the system's cache folder",
-			Kind: directoryKind(func(c *Config) *string { return &c.PluginCacheDir }),
+			Kind: spareDirectoryKind(func(c *Config) *string { return &c.PluginCacheDir }),
 		},
 		{
 			Name: "plugin-lock", Default: LockOn, Meaning: "on: run the plugins that the lock in the plugin directory pins and, of other names, those that the binary carries; off, for development: whatever the directory holds",
