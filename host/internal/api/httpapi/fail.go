@@ -24,7 +24,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		hangUpAfter(c.Context())
 		defer s.unread(c, a)
 	}
-	if errors.Is(err, errClientLeft) {
+	if errors.Is(err, request.ErrClientLeft) {
 		c.Status(statusClientLeft)
 		return nil
 	}

@@ -2,40 +2,20 @@ package httpapi
 
 import (
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
-
-// setLimits says what is left of the limits that are in force, in OpenAI's headers.
-func setLimits(c *fiber.Ctx, s limit.State) {
-	setLimit(c, "Requests", s.Requests)
-	setLimit(c, "Tokens", s.Tokens)
-}
-
-func setLimit(c *fiber.Ctx, of string, w limit.Window) {
-	if w.Limit == 0 { // nor is one that was in force of another workspace
-		for _, what := range []string{"Limit", "Remaining", "Reset"} {
-			c.Response().Header.Del("X-RateLimit-" + what + "-" + of)
-		}
-		return
-	}
-	c.Set("X-RateLimit-Limit-"+of, strconv.FormatInt(w.Limit, 10))
-	c.Set("X-RateLimit-Remaining-"+of, strconv.FormatInt(w.Remaining, 10))
-	c.Set("X-RateLimit-Reset-"+of, w.Reset.Round(time.Millisecond).String())
-}
 
 // countSearches counts n searches as requests of their key, where that has a limit
 // which says so.
 func (s *Server) countSearches(r *call, n int) error {
 	state, err := s.Limiter.Search(r.Caller.Payer(s.clientAddress(r.Ctx)), int64(n))
-	setLimits(r.Ctx, state)
+	request.SetLimits(r.Ctx, state)
 	return err
 }
 

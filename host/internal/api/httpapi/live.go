@@ -3,14 +3,17 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/chatapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -22,7 +25,7 @@ type live struct {
 	server   *Server
 	access   *access
 	ctx      context.Context
-	question *question
+	question *chatapi.Question
 	uid      string       // of the workspace that is asked
 	sink     chat.Sink    // nil until open
 	coming   chan started // nil once started is there
@@ -36,18 +39,21 @@ type started struct {
 }
 
 // newLive returns the answer to q, which r asks; ctx, which cancel ends, is its work's.
-func (s *Server) newLive(ctx context.Context, cancel context.CancelCauseFunc, r *call, q *question) *live {
+func (s *Server) newLive(ctx context.Context, cancel context.CancelCauseFunc, r *call, q *chatapi.Question) *live {
 	return &live{
 		stream: newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks),
-		server: s, access: accessTo(r), ctx: ctx, question: q, uid: q.chat.UID,
+		server: s, access: accessTo(r), ctx: ctx, question: q, uid: q.Chat.UID,
 	}
 }
 
-// streamAnswer answers with an error that has a status of its own until the
+// answers implements [chatapi.Answers].
+type answers struct{ *Server }
+
+// Stream implements [chatapi.Answers]. It answers with an error that has a status of its own until the
 // provider's first event, and with a stream of events from then on: from
 // Limits.Opening on at the latest, since what stands between here and the client
 // cuts connections on which nothing comes.
-func (s *Server) streamAnswer(r *call, q *question) error {
+func (s answers) Stream(r *call, q *chatapi.Question) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
 	l.coming = make(chan started, 1)
@@ -59,7 +65,7 @@ func (s *Server) streamAnswer(r *call, q *question) error {
 		l.coming = nil // a stream need not hold it
 	case <-opening.C:
 	}
-	q.tellLimits(r)
+	q.ShowLimits(r)
 	if l.started.err != nil {
 		return l.started.err
 	}
@@ -82,9 +88,8 @@ func (l *live) start() (*chat.Answer, error) {
 		return nil, shuttingDown()
 	}
 	s.streams.add(l.stream)
-	q.chat.Limited = func(left limit.State) { q.limits.Store(&left) }
-	answer, err := s.Chat.Start(l.ctx, l.cancel, q.chat)
-	q.chat = nil // an open stream holds nothing of its request
+	answer, err := s.Chat.Start(l.ctx, l.cancel, q.Chat)
+	q.Chat = nil // an open stream holds nothing of its request
 	if err == nil {
 		return answer, nil
 	}
@@ -115,7 +120,7 @@ func (l *live) startBeside(coming chan<- started) {
 // open makes the head of the response to r, behind which the events come.
 func (l *live) open(r *call) {
 	s, a := l.server, l.access
-	l.sink = l.question.sink(l.stream)
+	l.sink = l.question.Sink(l.stream)
 	if l.coming == nil {
 		setWorkspace(r.Ctx, l.started.answer)
 	}
@@ -158,9 +163,9 @@ func (l *live) run() (err error) {
 // failLate ends a stream whose answer never began with e, which came too late for
 // a status of its own.
 func (l *live) failLate(e *apierr.Error) (err error) {
-	o := chat.Outcome{Workspace: l.uid, Cancelled: errors.Is(context.Cause(l.ctx), errClientLeft)}
+	o := chat.Outcome{Workspace: l.uid, Cancelled: errors.Is(context.Cause(l.ctx), request.ErrClientLeft)}
 	if o.Cancelled {
-		err = errClientLeft
+		err = request.ErrClientLeft
 	} else {
 		o.Err, err = e, l.fail(e)
 	}
@@ -182,20 +187,19 @@ func (l *live) end(o chat.Outcome) {
 }
 
 // leave implements [body].
-func (l *live) leave() { l.cancel(errClientLeft) }
+func (l *live) leave() { l.cancel(request.ErrClientLeft) }
 
 func shuttingDown() *apierr.Error {
 	return apierr.Newf(apierr.ShuttingDown, "The host is shutting down: ask again in a while.")
 }
 
-// wholeAnswer writes the answer to q into w, and returns once it is whole, with
-// the failure that it ended in. Nothing is sent meanwhile; a client that leaves
-// ends the answer.
-func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
+// Write implements [chatapi.Answers]. It returns once the answer is whole. Nothing is
+// sent meanwhile; a client that leaves ends the answer.
+func (s answers) Write(r *call, q *chatapi.Question, w chat.Sink) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
 	answer, err := l.start()
-	q.tellLimits(r)
+	q.ShowLimits(r)
 	if err != nil {
 		return err
 	}
@@ -203,7 +207,7 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
 	defer answer.Close()
 	l.access.first = l.access.took()
 	err = answer.WriteTo(w)
-	setLimits(r.Ctx, answer.Limits())
+	request.SetLimits(r.Ctx, answer.Limits())
 	setWorkspace(r.Ctx, answer)
 	o := answer.Outcome()
 	l.access.outcome = &o
@@ -216,6 +220,24 @@ func (s *Server) wholeAnswer(r *call, q *question, w chat.Sink) error {
 		return apierr.Newf(chaterr.LLMProviderError, "The answer is too long to be sent whole: ask for a stream, or for less.")
 	}
 	return err
+}
+
+// Try implements [chatapi.Answers]. A client that leaves ends the answer.
+func (s answers) Try(r *call, q *chatapi.Question, w chat.Sink) (o chat.Outcome, err error) {
+	ctx, cancel := context.WithCancelCause(logs.WithRequest(s.ctx, r.ID))
+	defer cancel(nil)
+	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
+	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
+	defer stop()
+	l := s.newLive(limited, cancel, r, q)
+	answer, err := l.start()
+	if err != nil {
+		return o, err
+	}
+	defer s.streams.remove(l.stream)
+	defer answer.Close()
+	err = answer.WriteTo(w)
+	return answer.Outcome(), err
 }
 
 // setWorkspace says which workspace answered, where another one could have.

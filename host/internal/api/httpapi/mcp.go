@@ -10,6 +10,8 @@ import (
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/chatapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/mcp"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/feature"
@@ -22,7 +24,7 @@ func failMCP(c *fiber.Ctx, e *mcp.Error) error {
 	if e.Status == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
-	return sendJSON(c, e.Status, e.Body())
+	return request.SendJSON(c, e.Status, e.Body())
 }
 
 // answerMCP answers POST /mcp. What is left of the request is a copy: a tool may
@@ -31,7 +33,7 @@ func (s *Server) answerMCP(r *call) error {
 	read := r.ReadBody
 	if n := r.Request().Header.ContentLength(); n < 0 || n > prefetched {
 		// What is smaller is there already, and most of it asks for nothing that is limited.
-		read = func() ([]byte, error) { return s.readQuestion(r, limit.Party{}) }
+		read = func() ([]byte, error) { return s.chats.ReadQuestion(r, limit.Party{}) }
 	}
 	body, err := read()
 	if err != nil {
@@ -58,12 +60,12 @@ func (s *Server) answerMCP(r *call) error {
 	ctx, cancel := context.WithCancelCause(s.trace(r.Base, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
-	request := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.Caller, Base: s.publicURL(r), Opening: s.Limits.Opening}
-	asker := &asker{server: s, caller: r.Caller, base: request.Base, address: s.clientAddress(r.Ctx)}
+	asked := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.Caller, Base: s.chats.URLOf(r), Opening: s.Limits.Opening}
+	asker := s.chats.NewAsker(r)
 	if chats && r.Caller.Allows(auth.ChatCompletions) {
-		request.Asker = asker
+		asked.Asker = asker
 	}
-	reply, err := s.mcp.Answer(ctx, request)
+	reply, err := s.mcp.Answer(ctx, asked)
 	if err == nil && reply.Parts != nil {
 		s.streamMCP(ctx, r, st, reply, asker)
 		return nil
@@ -71,16 +73,16 @@ func (s *Server) answerMCP(r *call) error {
 	s.streams.remove(st)
 	left := context.Cause(ctx)
 	cancel(nil)
-	accessTo(r).outcome = asker.outcome
+	accessTo(r).outcome = asker.Outcome
 	switch {
 	case errors.Is(left, errShutdown):
 		return shuttingDown()
 	case left != nil:
-		return errClientLeft
+		return request.ErrClientLeft
 	case err != nil:
 		return err
 	}
-	setLimits(r.Ctx, asker.limits())
+	request.SetLimits(r.Ctx, asker.Limits())
 	for name, values := range reply.Header {
 		for _, v := range values {
 			r.Set(name, v)
@@ -110,12 +112,12 @@ type liveMCP struct {
 	access *access
 	ctx    context.Context
 	reply  *mcp.Reply
-	asker  *asker
+	asker  *chatapi.Asker
 }
 
 // streamMCP answers with the events of reply, on the connection.
-func (s *Server) streamMCP(ctx context.Context, r *call, st *stream, reply *mcp.Reply, asker *asker) {
-	setLimits(r.Ctx, asker.limits())
+func (s *Server) streamMCP(ctx context.Context, r *call, st *stream, reply *mcp.Reply, asker *chatapi.Asker) {
+	request.SetLimits(r.Ctx, asker.Limits())
 	l := &liveMCP{st, s, accessTo(r), ctx, reply, asker}
 	l.access.client = strings.Clone(clientOf(r.Ctx))
 	st.open(r.Ctx, l.access)
@@ -131,8 +133,8 @@ func (l *liveMCP) run() error {
 		l.send(part)
 	}
 	l.access.bytes = l.close()
-	if l.asker.outcome != nil {
-		l.server.answered(l.access, *l.asker.outcome)
+	if l.asker.Outcome != nil {
+		l.server.answered(l.access, *l.asker.Outcome)
 	} else {
 		l.server.tellRequest(l.access, l.access.client)
 		l.server.logAccess(l.access, nil)
@@ -148,4 +150,4 @@ func (l *liveMCP) send(part []byte) {
 }
 
 // leave implements [body].
-func (l *liveMCP) leave() { l.cancel(errClientLeft) }
+func (l *liveMCP) leave() { l.cancel(request.ErrClientLeft) }

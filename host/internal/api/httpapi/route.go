@@ -87,7 +87,7 @@ func (s *Server) serve(rt *route) {
 		if err != nil {
 			return err
 		}
-		r := &call{Ctx: c, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
+		r := &call{Ctx: c, ID: a.id, Caller: caller, Limit: s.bodyLimit(rt), Base: s.ctx}
 		r.NewSpool = func() request.Spool { return s.Search.NewSpool() }
 		if conn, ok := c.Context().Conn().(*conn); ok {
 			r.Base, r.Loan = conn.base, conn.loan
@@ -119,8 +119,8 @@ func (s *Server) serve(rt *route) {
 		if err == nil {
 			err = rt.handle(r)
 		}
-		if err != nil && errors.Is(context.Cause(r.Base), errClientLeft) {
-			err = errClientLeft // whatever it broke on the way
+		if err != nil && errors.Is(context.Cause(r.Base), request.ErrClientLeft) {
+			err = request.ErrClientLeft // whatever it broke on the way
 		}
 		if !a.stream {
 			s.setSeq(c)

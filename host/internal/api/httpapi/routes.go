@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/abi/event"
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/api/console"
+	"github.com/parley-search/parley/host/internal/api/httpapi/chatapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/indexapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/taskapi"
 	"github.com/parley-search/parley/host/internal/base/feature"
@@ -80,17 +81,17 @@ func (s *Server) serviceRoutes() []*route {
 func (s *Server) chatRoutes() []*route {
 	const on = feature.ChatCompletions
 	return []*route{
-		{method: "GET", path: "/chats", id: "listChats", actions: may(auth.ChatsGet), needs: on, query: page, handle: s.listChats, family: "chats"},
-		{method: "GET", path: "/chats/:uid", id: "getChat", actions: may(auth.ChatsGet), needs: on, handle: s.getChat, family: "chats"},
-		{method: "DELETE", path: "/chats/:uid", id: "deleteChat", actions: may(auth.ChatsDelete), needs: on, handle: s.deleteChat, family: "chats"},
-		{method: "GET", path: "/chats/:uid/settings", id: "getChatSettings", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.getChatSettings, family: "chats"},
-		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.patchChatSettings, family: "chats"},
-		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.resetChatSettings, family: "chats"},
-		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.listProviderModels, family: "chats"},
-		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.tryGuards, family: "chats"},
-		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.testChat, family: "chats"},
-		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.answer(parseChat), family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.answer(parseUI), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "GET", path: "/chats", id: "listChats", actions: may(auth.ChatsGet), needs: on, query: page, handle: s.chats.ListChats, family: "chats"},
+		{method: "GET", path: "/chats/:uid", id: "getChat", actions: may(auth.ChatsGet), needs: on, handle: s.chats.GetChat, family: "chats"},
+		{method: "DELETE", path: "/chats/:uid", id: "deleteChat", actions: may(auth.ChatsDelete), needs: on, handle: s.chats.DeleteChat, family: "chats"},
+		{method: "GET", path: "/chats/:uid/settings", id: "getChatSettings", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.chats.GetSettings, family: "chats"},
+		{method: "PATCH", path: "/chats/:uid/settings", id: "updateChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.PatchSettings, family: "chats"},
+		{method: "DELETE", path: "/chats/:uid/settings", id: "resetChatSettings", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.ResetSettings, family: "chats"},
+		{method: "GET", path: "/chats/:uid/models", id: "listProviderModels", actions: may(auth.ChatsSettingsGet), needs: on, handle: s.chats.ListProviderModels, family: "chats"},
+		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.TestGuards, family: "chats"},
+		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.TestChat, family: "chats"},
+		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.chats.Answer(chatapi.ParseChat), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.chats.Answer(chatapi.ParseUI), family: "completions", tell: tellRefusedChat, chats: true},
 	}
 }
 
@@ -98,18 +99,18 @@ func (s *Server) chatRoutes() []*route {
 func (s *Server) conventionalRoutes() []*route {
 	const on = feature.ChatCompletions
 	return []*route{
-		{method: "GET", path: "/v1/models", id: "listModels", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listModels, family: "chats"},
-		{method: "GET", path: "/v1/models/*", id: "getModel", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getModel, family: "chats"},
-		{method: "POST", path: "/v1/chat/completions", id: "createCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseV1), family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseResponse), family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: messagesPath, id: "createMessage", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: anthropicAPI, handle: s.answer(parseMessage), family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: messagesPath + "/count_tokens", id: "countTokens", actions: may(auth.ChatCompletions), needs: on, dialect: anthropicAPI, handle: s.countTokens, family: "chats"},
-		{method: "POST", path: "/v1/completions", id: "createTextCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.answer(parseText), family: "completions", tell: tellRefusedChat, chats: true},
-		{method: "POST", path: "/v1/embeddings", id: "createEmbedding", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.embed, family: "other"},
-		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.getResponse, family: "chats"},
-		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.deleteResponse, family: "chats"},
-		{method: "GET", path: "/v1/responses/:id/input_items", id: "listInputItems", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.listInputItems, family: "chats"},
-		{method: "POST", path: "/v1/responses/:id/cancel", id: "cancelResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.cancelResponse, family: "chats"},
+		{method: "GET", path: "/v1/models", id: "listModels", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.ListModels, family: "chats"},
+		{method: "GET", path: "/v1/models/*", id: "getModel", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.GetModel, family: "chats"},
+		{method: "POST", path: "/v1/chat/completions", id: "createCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.chats.Answer(chatapi.ParseV1), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/responses", id: "createResponse", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.chats.Answer(chatapi.ParseResponse), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: messagesPath, id: "createMessage", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: anthropicAPI, handle: s.chats.Answer(chatapi.ParseMessage), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: messagesPath + "/count_tokens", id: "countTokens", actions: may(auth.ChatCompletions), needs: on, dialect: anthropicAPI, handle: s.chats.CountTokens, family: "chats"},
+		{method: "POST", path: "/v1/completions", id: "createTextCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, handle: s.chats.Answer(chatapi.ParseText), family: "completions", tell: tellRefusedChat, chats: true},
+		{method: "POST", path: "/v1/embeddings", id: "createEmbedding", actions: may(auth.ChatCompletions, auth.Search), needs: on, dialect: openAI, reads: true, handle: s.chats.Embed, family: "other"},
+		{method: "GET", path: "/v1/responses/:id", id: "getResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.GetResponse, family: "chats"},
+		{method: "DELETE", path: "/v1/responses/:id", id: "deleteResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.DeleteResponse, family: "chats"},
+		{method: "GET", path: "/v1/responses/:id/input_items", id: "listInputItems", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.ListInputItems, family: "chats"},
+		{method: "POST", path: "/v1/responses/:id/cancel", id: "cancelResponse", actions: may(auth.ChatCompletions), needs: on, dialect: openAI, handle: s.chats.CancelResponse, family: "chats"},
 
 		{method: "POST", path: "/mcp", id: "callMCP", actions: may(auth.Search), needs: feature.MCP, dialect: rpc, handle: s.answerMCP, family: "other"},
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/api/console"
 	"github.com/parley-search/parley/host/internal/api/httpapi/adminapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/chatapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/indexapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/pluginapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
@@ -118,7 +120,7 @@ type Deps struct {
 	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
 	Responses *responses.Store
 	// Sealer seals the reasoning that clients of /v1 keep; nil: they get none.
-	Sealer Sealer
+	Sealer chatapi.Sealer
 	// PublicURL is where clients reach this host, without a slash at the end;
 	// empty: as each request says.
 	PublicURL string
@@ -185,6 +187,7 @@ type Server struct {
 	reports *telemetryapi.Server
 	plugins *pluginapi.Server
 	indexes *indexapi.Server
+	chats   *chatapi.Server
 	table   []*route
 	describer
 	mcp     *mcp.Endpoint
@@ -257,6 +260,10 @@ func New(d Deps) *Server {
 	s.indexes = indexapi.New(indexapi.Deps{
 		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, FilesTime: d.Limits.Files, DatabaseSize: d.DatabaseSize,
 	})
+	s.chats = &chatapi.Server{Deps: chatapi.Deps{
+		Chat: d.Chat, Search: d.Search, Limiter: d.Limiter, Responses: d.Responses, Sealer: d.Sealer, Answers: answers{s}, Log: d.Log, Base: s.ctx,
+		Address: func(r *call) netip.Addr { return s.clientAddress(r.Ctx) }, PublicURL: d.PublicURL,
+	}}
 	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Problems: d.PluginProblems, Reload: d.Reload, Installer: d.PluginInstaller})
 	s.reports = &telemetryapi.Server{Telemetry: d.Telemetry, Usage: d.Usage}
 	s.admin = &adminapi.Server{

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -10,14 +9,12 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
 // comment is what a silent stream says that it is there.
 var comment = []byte(":\n\n")
-
-// errClientLeft is why an answer ends whose client is gone.
-var errClientLeft = errors.New("the client left")
 
 // A stream is an answer under way, from before its first byte on. Its sink writes
 // frames to it.
@@ -105,7 +102,7 @@ func (s *stream) beat() {
 	s.wrote()
 	s.put(comment)
 	if s.out.send(s.conn) != nil {
-		s.cancel(errClientLeft)
+		s.cancel(request.ErrClientLeft)
 	}
 }
 
@@ -113,7 +110,7 @@ func (s *stream) beat() {
 // comment. It never waits for the client.
 func (s *stream) look(now time.Time) {
 	if c, ok := s.conn.(*conn); ok && c.gone() {
-		s.cancel(errClientLeft)
+		s.cancel(request.ErrClientLeft)
 		return
 	}
 	last := s.last.Load()
@@ -131,11 +128,11 @@ type listening struct {
 
 func (l *listening) look(time.Time) {
 	if l.conn.gone() {
-		l.cancel(errClientLeft)
+		l.cancel(request.ErrClientLeft)
 	}
 }
 
-// whileHeard returns a context that ends as the server's, and with [errClientLeft]
+// whileHeard returns a context that ends as the server's, and with [request.ErrClientLeft]
 // when the client of r leaves, until done is called.
 func (s *Server) whileHeard(r *call) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(r.Base)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/clocktest"
 	"github.com/parley-search/parley/host/internal/base/waittest"
 )
@@ -107,8 +108,8 @@ func TestBeatAfterClose(t *testing.T) {
 	st.beat()
 	select {
 	case err := <-left:
-		if !errors.Is(err, errClientLeft) {
-			t.Errorf("beat cancels with %v, want %v", err, errClientLeft)
+		if !errors.Is(err, request.ErrClientLeft) {
+			t.Errorf("beat cancels with %v, want %v", err, request.ErrClientLeft)
 		}
 	default:
 		t.Error("a beat that nobody takes does not end the answer")
@@ -232,7 +233,7 @@ func TestAnswerUnheard(t *testing.T) {
 // noted notes what is called of a body.
 type noted struct{ did *[]string }
 
-func (n *noted) run() error { *n.did = append(*n.did, "run"); return errClientLeft }
+func (n *noted) run() error { *n.did = append(*n.did, "run"); return request.ErrClientLeft }
 func (n *noted) leave()     { *n.did = append(*n.did, "leave") }
 
 // written is a connection of which nothing counts but what is written.

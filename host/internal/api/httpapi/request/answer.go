@@ -150,6 +150,15 @@ func (d *Documents) End() error {
 // Answer answers with v as JSON.
 func (r *Call) Answer(status int, v any) error { return Render(r.Ctx, status, v) }
 
+// JSON answers with a body that is JSON already.
+func (r *Call) JSON(body []byte) error { return SendJSON(r.Ctx, fiber.StatusOK, body) }
+
+// SendJSON answers c with a body that is JSON already.
+func SendJSON(c *fiber.Ctx, status int, body []byte) error {
+	c.Status(status).Set(fiber.HeaderContentType, "application/json; charset=utf-8")
+	return c.Send(body)
+}
+
 // OK answers 200 with v.
 func (r *Call) OK(v any) error { return r.Answer(fiber.StatusOK, v) }
 

@@ -6,6 +6,7 @@ package request
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"strings"
@@ -21,6 +22,7 @@ import (
 // handler: what is kept must be a copy, which all methods of Call return.
 type Call struct {
 	*fiber.Ctx
+	ID     string // by which the log knows it
 	Caller *auth.Caller
 	Query  Query // the parameters, each of which the route knows
 	Limit  BodyLimit
@@ -46,6 +48,9 @@ type Call struct {
 	Found   *search.Result // what a search found
 	Creates bool           // the index that documents go to is not there
 }
+
+// ErrClientLeft is why an answer ends whose client is gone.
+var ErrClientLeft = errors.New("the client left")
 
 // A Handler answers one route.
 type Handler func(*Call) error

@@ -1,4 +1,4 @@
-package httpapi
+package chatapi
 
 import (
 	"context"
@@ -9,32 +9,38 @@ import (
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/mcp"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// An asker answers the question of one message.
-type asker struct {
+// An Asker answers the question of one message of MCP.
+type Asker struct {
 	server  *Server
 	caller  *auth.Caller
 	base    string        // URL of this host
 	address netip.Addr    // of the client
-	outcome *chat.Outcome // of the answer, where there was one
+	Outcome *chat.Outcome // of the answer, where there was one
 	left    atomic.Pointer[limit.State]
 }
 
-// limits are what was left of them when it was asked, or when it was answered.
-func (k *asker) limits() (left limit.State) {
+// NewAsker returns one for the client of r.
+func (s *Server) NewAsker(r *request.Call) *Asker {
+	return &Asker{server: s, caller: r.Caller, base: s.URLOf(r), address: s.Address(r)}
+}
+
+// Limits are what was left of them when it was asked, or when it was answered.
+func (k *Asker) Limits() (left limit.State) {
 	if p := k.left.Load(); p != nil {
 		left = *p
 	}
 	return left
 }
 
-var _ mcp.Asker = (*asker)(nil)
+var _ mcp.Asker = (*Asker)(nil)
 
 // Workspaces implements [mcp.Asker].
-func (k *asker) Workspaces(ctx context.Context) ([]string, error) {
+func (k *Asker) Workspaces(ctx context.Context) ([]string, error) {
 	models, err := k.server.Chat.Models(ctx, k.caller)
 	var uids []string
 	for _, m := range models {
@@ -46,7 +52,7 @@ func (k *asker) Workspaces(ctx context.Context) ([]string, error) {
 }
 
 // Ask implements [mcp.Asker]: only the question goes to the provider.
-func (k *asker) Ask(ctx context.Context, workspace, question string, progress func(string)) (*mcp.Finished, error) {
+func (k *Asker) Ask(ctx context.Context, workspace, question string, progress func(string)) (*mcp.Finished, error) {
 	w := &askSink{progress: progress, base: k.base, found: map[int]mcp.Source{}}
 	q := &chat.Request{Caller: k.caller, Client: k.address, Base: k.base, Usage: true, Limited: func(left limit.State) { k.left.Store(&left) }}
 	q.AddQuestion(question)
@@ -65,7 +71,7 @@ func (k *asker) Ask(ctx context.Context, workspace, question string, progress fu
 	err = answer.WriteTo(w)
 	k.left.Store(new(answer.Limits()))
 	outcome := answer.Outcome()
-	k.outcome = &outcome
+	k.Outcome = &outcome
 	if outcome.Err != nil {
 		return nil, outcome.Err
 	}

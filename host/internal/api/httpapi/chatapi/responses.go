@@ -1,18 +1,18 @@
-package httpapi
+package chatapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
 
-	"github.com/gofiber/fiber/v2"
-
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/api/openai/responses"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// parseResponse reads the body of POST /v1/responses, whose answer is whole by default.
-func parseResponse(s *Server, r *call, body []byte) (*question, error) {
+// ParseResponse reads the body of POST /v1/responses, whose answer is whole by default.
+func ParseResponse(s *Server, r *request.Call, body []byte) (*Question, error) {
 	asked, err := openai.ParseResponse(body)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func parseResponse(s *Server, r *call, body []byte) (*question, error) {
 		key := r.Caller.Key()
 		w.Finished = func(done *openai.Response) { s.keepResponse(owner, key, asked.Previous, input, done) }
 	}
-	return &question{chat: c, model: asked.Model, stream: asked.Stream, tokens: asked.Tokens(), sink: func(to chat.FrameWriter) chat.Sink {
+	return &Question{Chat: c, model: asked.Model, stream: asked.Stream, tokens: asked.Tokens(), Sink: func(to chat.FrameWriter) chat.Sink {
 		w.Events = to
 		return w
 	}}, nil
@@ -53,7 +53,7 @@ func (s *Server) lostResponse(id string) error {
 	if !s.Responses.Keeps() {
 		message = "`previous_response_id` cannot be used: this host keeps no responses (--responses-ttl is 0). Send the whole conversation in `input`."
 	}
-	return &openai.Error{Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "previous_response_not_found", Param: "previous_response_id", Message: message}
+	return &openai.Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "previous_response_not_found", Param: "previous_response_id", Message: message}
 }
 
 func (s *Server) keepResponse(owner, key, previous string, input []json.RawMessage, done *openai.Response) {
@@ -64,17 +64,17 @@ func (s *Server) keepResponse(owner, key, previous string, input []json.RawMessa
 	}
 }
 
-// getResponse answers GET /v1/responses/:id.
-func (s *Server) getResponse(r *call) error {
+// GetResponse answers GET /v1/responses/:id.
+func (s *Server) GetResponse(r *request.Call) error {
 	record, ok := s.Responses.Get(r.Caller.ID(), r.Param("id"))
 	if !ok {
 		return unknownResponse(r)
 	}
-	return sendJSON(r.Ctx, fiber.StatusOK, record.Body)
+	return r.JSON(record.Body)
 }
 
-// listInputItems answers GET /v1/responses/:id/input_items.
-func (s *Server) listInputItems(r *call) error {
+// ListInputItems answers GET /v1/responses/:id/input_items.
+func (s *Server) ListInputItems(r *request.Call) error {
 	items, ok := s.Responses.Input(r.Caller.ID(), r.Param("id"))
 	if !ok {
 		return unknownResponse(r)
@@ -87,23 +87,23 @@ func (s *Server) listInputItems(r *call) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(r.Ctx, fiber.StatusOK, list)
+	return r.JSON(list)
 }
 
-// cancelResponse answers POST /v1/responses/:id/cancel. What is kept is over, and
+// CancelResponse answers POST /v1/responses/:id/cancel. What is kept is over, and
 // what is under way ends when its client leaves.
-func (s *Server) cancelResponse(r *call) error {
+func (s *Server) CancelResponse(r *request.Call) error {
 	if _, ok := s.Responses.Get(r.Caller.ID(), r.Param("id")); !ok {
 		return unknownResponse(r)
 	}
 	return &openai.Error{
-		Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "response_not_cancellable", Param: "response_id",
+		Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "response_not_cancellable", Param: "response_id",
 		Message: "Response `" + r.Param("id") + "` cannot be cancelled: it was not made in the background. Close the connection to end one that is under way.",
 	}
 }
 
-// deleteResponse answers DELETE /v1/responses/:id.
-func (s *Server) deleteResponse(r *call) error {
+// DeleteResponse answers DELETE /v1/responses/:id.
+func (s *Server) DeleteResponse(r *request.Call) error {
 	id := r.Param("id")
 	if !s.Responses.Delete(r.Caller.ID(), id) {
 		return unknownResponse(r)
@@ -115,6 +115,6 @@ func (s *Server) deleteResponse(r *call) error {
 	}{id, "response", true})
 }
 
-func unknownResponse(r *call) error {
-	return &openai.Error{Status: fiber.StatusNotFound, Type: "invalid_request_error", Code: "response_not_found", Param: "response_id", Message: "Response with id `" + r.Param("id") + "` not found."}
+func unknownResponse(r *request.Call) error {
+	return &openai.Error{Status: http.StatusNotFound, Type: "invalid_request_error", Code: "response_not_found", Param: "response_id", Message: "Response with id `" + r.Param("id") + "` not found."}
 }

@@ -1,16 +1,15 @@
-package httpapi
+package chatapi
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
-	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
@@ -33,10 +32,10 @@ type trialBody struct {
 	Millis  int64         `json:"processingTimeMs"`
 }
 
-// testChat answers POST /chats/:uid/test: it asks the provider for one word,
+// TestChat answers POST /chats/:uid/test: it asks the provider for one word,
 // under the workspace's settings, or those of the body, and without a search, and tells
 // what came of it. That the trial failed is not a failure of this request.
-func (s *Server) testChat(r *call) error {
+func (s *Server) TestChat(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
@@ -47,7 +46,7 @@ func (s *Server) testChat(r *call) error {
 			return err
 		}
 	}
-	b, err := s.Chat.Try(s.ctx, uid, body)
+	b, err := s.Chat.Try(s.Base, uid, body)
 	if err != nil {
 		return err
 	}
@@ -56,9 +55,10 @@ func (s *Server) testChat(r *call) error {
 	if b.Model != "" {
 		result.Model = &b.Model
 	}
+	began := time.Now()
 	answer, err := s.tryChat(r, &b)
-	result.Millis = accessTo(r).took().Milliseconds()
-	if errors.Is(err, errClientLeft) {
+	result.Millis = time.Since(began).Milliseconds()
+	if errors.Is(err, request.ErrClientLeft) {
 		return err
 	}
 	if err == nil {
@@ -86,19 +86,19 @@ func (s *Server) testChat(r *call) error {
 
 // logProvider logs what is for the log of a request that failed for its provider or
 // its plugin.
-func (s *Server) logProvider(r *call, err error, what string) {
+func (s *Server) logProvider(r *request.Call, err error, what string) {
 	f, ok := errors.AsType[*chat.Failure](apierr.From(err).Err)
 	if !ok {
 		return
 	}
-	s.Log.Warn().Str("request_id", accessTo(r).id).Str("source", f.Source).Str("plugin", f.Plugin).Str("version", f.PluginVersion).
+	s.Log.Warn().Str("request_id", r.ID).Str("source", f.Source).Str("plugin", f.Plugin).Str("version", f.PluginVersion).
 		Str("kind", f.Kind).AnErr("cause", f.Logged()).Msg(what)
 }
 
 // nearModel says which of the provider's models has nearly the name that was asked
 // for, as far as the provider tells.
 func (s *Server) nearModel(uid, model string) string {
-	list, err := s.Chat.ProviderModels(s.ctx, uid)
+	list, err := s.Chat.ProviderModels(s.Base, uid)
 	if err != nil {
 		return ""
 	}
@@ -157,27 +157,15 @@ func (w *trialSink) Sent() int { return w.pieces }
 
 // tryChat returns the first text of a provider's answer, which may be empty: one
 // that reasons may spend its tokens on that. A client that leaves ends it.
-func (s *Server) tryChat(r *call, b *chat.Trial) (string, error) {
-	ctx, cancel := context.WithCancelCause(logs.WithRequest(s.ctx, accessTo(r).id))
-	defer cancel(nil)
-	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider said nothing for %s: a model that has to be loaded first may take longer, so test again in a while.", s.Limits.Trial)}
-	limited, stop := context.WithTimeoutCause(ctx, s.Limits.Trial, late)
-	defer stop()
+func (s *Server) tryChat(r *request.Call, b *chat.Trial) (string, error) {
 	q := &chat.Request{
-		UID: b.Workspace.UID, Workspace: b.Workspace, Model: b.Model, Unnamed: b.Unnamed, Indexes: []string{}, Caller: r.Caller, Client: s.clientAddress(r.Ctx),
+		UID: b.Workspace.UID, Workspace: b.Workspace, Model: b.Model, Unnamed: b.Unnamed, Indexes: []string{}, Caller: r.Caller, Client: s.Address(r),
 		Fields: map[string]json.RawMessage{"max_tokens": request.Encode(trialTokens)},
 	}
 	q.AddQuestion(trialQuestion)
-	l := s.newLive(limited, cancel, r, &question{chat: q})
-	answer, err := l.start()
-	if err != nil {
-		return "", err
-	}
-	defer s.streams.remove(l.stream)
-	defer answer.Close()
 	w := &trialSink{}
-	err = answer.WriteTo(w)
-	switch o := answer.Outcome(); {
+	o, err := s.Answers.Try(r, &Question{Chat: q}, w)
+	switch {
 	case o.Err != nil:
 		return "", o.Err
 	case err == nil || errors.Is(err, errEnough):

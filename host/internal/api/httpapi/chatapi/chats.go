@@ -1,8 +1,6 @@
-package httpapi
+package chatapi
 
 import (
-	"github.com/gofiber/fiber/v2"
-
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -13,13 +11,13 @@ type uidBody struct {
 	UID string `json:"uid"`
 }
 
-// listChats answers GET /chats.
-func (s *Server) listChats(r *call) error {
+// ListChats answers GET /chats.
+func (s *Server) ListChats(r *request.Call) error {
 	offset, limit, err := r.Query.Page(chaterr.InvalidChatOffset, chaterr.InvalidChatLimit)
 	if err != nil {
 		return err
 	}
-	uids, total, err := s.Chat.Workspaces(s.ctx, r.Caller, offset, limit)
+	uids, total, err := s.Chat.Workspaces(s.Base, r.Caller, offset, limit)
 	if err != nil {
 		return err
 	}
@@ -32,7 +30,7 @@ func (s *Server) listChats(r *call) error {
 
 // workspace returns the workspace uid of the path, or [chaterr.ChatNotFound]
 // where the caller may not use it.
-func (s *Server) workspace(r *call) (string, error) {
+func (s *Server) workspace(r *request.Call) (string, error) {
 	uid := r.Param("uid")
 	if err := workspace.CheckUID(uid); err != nil {
 		return "", err
@@ -43,51 +41,51 @@ func (s *Server) workspace(r *call) (string, error) {
 	return uid, nil
 }
 
-// getChat answers GET /chats/:uid.
-func (s *Server) getChat(r *call) error {
+// GetChat answers GET /chats/:uid.
+func (s *Server) GetChat(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	p, err := s.Chat.Prompts(s.ctx, uid)
+	p, err := s.Chat.Prompts(s.Base, uid)
 	if err != nil {
 		return err
 	}
 	return r.OK(p)
 }
 
-// deleteChat answers DELETE /chats/:uid.
-func (s *Server) deleteChat(r *call) error {
+// DeleteChat answers DELETE /chats/:uid.
+func (s *Server) DeleteChat(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	if err := s.Chat.Delete(s.ctx, uid); err != nil {
+	if err := s.Chat.Delete(s.Base, uid); err != nil {
 		return err
 	}
 	return r.Gone()
 }
 
-// getChatSettings answers GET /chats/:uid/settings.
-func (s *Server) getChatSettings(r *call) error {
+// GetSettings answers GET /chats/:uid/settings.
+func (s *Server) GetSettings(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	settings, err := s.Chat.Workspace(s.ctx, uid)
+	settings, err := s.Chat.Workspace(s.Base, uid)
 	if err != nil {
 		return err
 	}
 	return r.OK(settings)
 }
 
-// listProviderModels answers GET /chats/:uid/models.
-func (s *Server) listProviderModels(r *call) error {
+// ListProviderModels answers GET /chats/:uid/models.
+func (s *Server) ListProviderModels(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	models, err := s.Chat.ProviderModels(s.ctx, uid)
+	models, err := s.Chat.ProviderModels(s.Base, uid)
 	if err != nil {
 		s.logProvider(r, err, "list of a provider's models failed")
 		return err
@@ -95,8 +93,8 @@ func (s *Server) listProviderModels(r *call) error {
 	return r.OK(models)
 }
 
-// patchChatSettings answers PATCH /chats/:uid/settings.
-func (s *Server) patchChatSettings(r *call) error {
+// PatchSettings answers PATCH /chats/:uid/settings.
+func (s *Server) PatchSettings(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
@@ -105,23 +103,23 @@ func (s *Server) patchChatSettings(r *call) error {
 	if err != nil {
 		return err
 	}
-	settings, warning, err := s.Chat.Patch(s.ctx, uid, body)
+	settings, warning, err := s.Chat.Patch(s.Base, uid, body)
 	if err != nil {
 		return err
 	}
 	if warning != "" {
-		r.Set(fiber.HeaderWarning, warning)
+		r.Set("Warning", warning)
 	}
 	return r.OK(settings)
 }
 
-// resetChatSettings answers DELETE /chats/:uid/settings.
-func (s *Server) resetChatSettings(r *call) error {
+// ResetSettings answers DELETE /chats/:uid/settings.
+func (s *Server) ResetSettings(r *request.Call) error {
 	uid, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	settings, err := s.Chat.ResetSettings(s.ctx, uid)
+	settings, err := s.Chat.ResetSettings(s.Base, uid)
 	if err != nil {
 		return err
 	}

@@ -1,23 +1,16 @@
-package httpapi
+package chatapi
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"strings"
-
-	"github.com/gofiber/fiber/v2"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/chat"
 )
-
-// A Sealer seals what clients keep for this host. Only the same place opens it.
-type Sealer interface {
-	Seal(text []byte, place string) []byte
-	Open(sealed []byte, place string) ([]byte, error)
-}
 
 const (
 	// sealedMark begins encrypted content that is ours. What another service
@@ -52,7 +45,7 @@ func (s *Server) openCarries(owner string, states []openai.SealedState) ([]chat.
 			carries = append(carries, c)
 		case state.Param != "":
 			return nil, &openai.Error{
-				Status: fiber.StatusBadRequest, Type: "invalid_request_error", Code: "invalid_encrypted_content", Param: state.Param,
+				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "invalid_encrypted_content", Param: state.Param,
 				Message: "`" + state.Param + "` cannot be opened: it is damaged, or another host made it, or this one for another key. Leave it out; the answer then continues without the reasoning.",
 			}
 		}

@@ -1,0 +1,77 @@
+package chatapi
+
+import (
+	"time"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi/request"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+)
+
+// modelBody is one entry of the list of models.
+type modelBody struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+	Name    string `json:"name"` // what front ends show
+}
+
+// models returns what the caller may name as a model.
+func (s *Server) models(r *request.Call) ([]modelBody, error) {
+	models, err := s.Chat.Models(s.Base, r.Caller)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]modelBody, len(models))
+	for i, m := range models {
+		list[i] = newModelBody(m.ID, m.Created)
+	}
+	return list, nil
+}
+
+// newModelBody is the model called id, of a workspace that was created then; zero
+// where that is not known.
+func newModelBody(id string, created time.Time) modelBody {
+	m := modelBody{ID: id, Object: "model", OwnedBy: "parley", Name: id}
+	if !created.IsZero() {
+		m.Created = created.Unix()
+	}
+	return m
+}
+
+// ListModels answers GET /v1/models.
+func (s *Server) ListModels(r *request.Call) error {
+	list, err := s.models(r)
+	if err != nil {
+		return err
+	}
+	return r.OK(struct {
+		Object string      `json:"object"`
+		Data   []modelBody `json:"data"`
+	}{"list", list})
+}
+
+// GetModel answers GET /v1/models/*, whose name may hold a slash.
+func (s *Server) GetModel(r *request.Call) error {
+	id := r.Param("*")
+	list, err := s.models(r)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if m.ID == id {
+			return r.OK(m)
+		}
+	}
+	// It may be one that a pattern allows, and that no list can hold.
+	target, err := s.Chat.Resolve(s.Base, r.Caller, id)
+	if apierr.Is(err, chaterr.ModelRequired) {
+		// What cannot answer is none, as in the list.
+		return &apierr.Error{Code: chaterr.ModelNotFound, Param: "model", Message: apierr.From(err).Message}
+	}
+	if err != nil {
+		return err
+	}
+	return r.OK(newModelBody(id, target.Created))
+}
