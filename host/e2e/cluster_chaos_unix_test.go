@@ -24,14 +24,14 @@ import (
 // names returns what a node has of a kind of things.
 func (s *storm) names(node int, kind string) map[string]bool {
 	s.t.Helper()
-	path := map[string]string{"document": "/indexes/c/documents?fields=id&", "key": "/keys?", "workspace": "/chats?", "index": "/indexes?"}[kind]
+	path := map[string]string{"document": "/indexes/c/documents?fields=id&", "key": "/keys?", "workspace": "/chats?", "index": "/indexes?", "file": "/indexes/f/files?"}[kind]
 	out := map[string]bool{}
 	for {
 		status, b, err := s.call(node, "GET", fmt.Sprintf("%slimit=1000&offset=%d", path, len(out)), "")
 		var page struct {
 			Results []struct {
-				ID  *int
-				UID string
+				ID        *int
+				UID, Path string
 			}
 		}
 		if err != nil || status != http.StatusOK || json.Unmarshal(b, &page) != nil {
@@ -44,6 +44,7 @@ func (s *storm) names(node int, kind string) map[string]bool {
 			if r.ID != nil {
 				r.UID = strconv.Itoa(*r.ID)
 			}
+			r.UID = cmp.Or(r.UID, strings.TrimSuffix(r.Path, ".md"))
 			out[strings.TrimLeft(r.UID, "wx")] = true
 		}
 	}
@@ -96,17 +97,32 @@ func TestClusterChaos(t *testing.T) {
 func (s *storm) begin(seed uint64) {
 	t := s.t
 	s.eventually(0, "POST", "/indexes", `{"uid":"c","primaryKey":"id"}`)
-	kind, body := form(house.Shipped(t, "openai"))
-	s.http.Timeout = waittest.Patience // each node compiles it
-	waittest.For(t, "a provider is installed", func() bool {
-		status, b, err := s.send(0, "POST", "/plugins/install/file", kind, bytes.NewReader(body))
-		told := s.judge("install of openAi", status, b, err)
-		t.Logf("install of openAi: %s (%d %.200s %v)", told, status, b, err)
-		return told == "acked"
-	})
-	s.eventually(0, "PATCH", "/chats/talk/settings", fmt.Sprintf(`{"source":"openAi","baseUrl":%q,"apiKey":"sk-x"}`, s.speak()))
+	s.http.Timeout = waittest.Patience // each node compiles them
+	install := func(name string, module []byte) {
+		form, body := upload("plugin", "plugin.wasm", string(module))
+		waittest.For(t, name+" is installed", func() bool {
+			status, b, err := s.send(0, "POST", "/plugins/install/file", form, strings.NewReader(body))
+			return s.judge("install of "+name, status, b, err) == "acked"
+		})
+	}
+	install("openai", house.Shipped(t, "openai"))
+	guards := ""
+	if !s.mixed { // versions before have no guards
+		install("mask", house.Built(t, "plugins/guard/mask"))
+		guards = `,"guards":[{"plugin":"mask"}]`
+		s.eventually(0, "PATCH", "/indexes/c/settings", `{"embedders":{"own":{"source":"userProvided","dimensions":2}}}`)
+		form, body := upload("file", "first.md", "# First\n\nIt makes the index.\n")
+		waittest.For(t, "an index for files is made", func() bool {
+			status, b, err := s.send(0, "POST", "/indexes/f/files", form, strings.NewReader(body))
+			return s.judge("the first file", status, b, err) == "acked"
+		})
+	}
+	s.eventually(0, "PATCH", "/chats/talk/settings", fmt.Sprintf(`{"source":"openAi","baseUrl":%q,"apiKey":"sk-x"%s}`, s.speak(), guards))
 	for i := range s.nodes {
 		s.eventually(i, "GET", "/indexes/c", "")
+		if !s.mixed {
+			s.eventually(i, "GET", "/indexes/f", "")
+		}
 		s.eventually(i, "POST", "/chats/talk/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"speak"}]}`)
 	}
 	s.http.Timeout = stormTimeout
@@ -124,26 +140,32 @@ func (s *storm) begin(seed uint64) {
 // check compares what clients were told with what the nodes have.
 func (s *storm) check() {
 	t := s.t
-	waittest.For(t, "all nodes are level, and no task waits", func() bool {
-		want := uint64(0)
-		for i := range s.nodes {
-			c, ok := s.see(i)
-			if !ok || c.Stale || c.Words < c.Node.Seq {
-				return false
-			}
-			want = cmp.Or(want, c.Node.Seq)
-			if _, b, _ := s.call(i, "GET", "/tasks?statuses=enqueued,processing&limit=1", ""); c.Node.Seq != want || !bytes.Contains(b, []byte(`"total":0`)) {
-				return false
-			}
-		}
-		return true
-	})
+	var behind string
+	if !waittest.Until(func() bool { behind = s.behind(); return behind == "" }) {
+		t.Fatalf("not all nodes are level, or a task waits: %s", behind)
+	}
 	if _, b, _ := s.call(0, "GET", "/tasks?statuses=failed,canceled&limit=3", ""); !bytes.Contains(b, []byte(`"total":0`)) {
 		t.Errorf("tasks failed: %s", b)
 	}
+	kinds := []string{"document", "key", "workspace", "index"}
+	if !s.mixed {
+		kinds = append(kinds, "file")
+	}
+	acked := map[string]int{}
+	for what, told := range s.told {
+		if kind, _, _ := strings.Cut(what, " "); told == "acked" {
+			acked[kind]++
+		}
+	}
+	t.Logf("acknowledged: %v", acked)
+	for _, kind := range kinds {
+		if acked[kind] == 0 {
+			t.Errorf("nothing of the kind %s was acknowledged: that shows little", kind)
+		}
+	}
 	for i := range s.nodes {
 		has := map[string]map[string]bool{}
-		for _, kind := range []string{"document", "key", "workspace", "index"} {
+		for _, kind := range kinds {
 			has[kind] = s.names(i, kind)
 		}
 		lost, there := 0, 0
@@ -195,6 +217,22 @@ func (s *storm) check() {
 			t.Errorf("the records of node %d differ from those of node 0", i)
 		}
 	}
+}
+
+// behind says which node is not level with the others, or has a task that waits.
+func (s *storm) behind() string {
+	want := uint64(0)
+	for i := range s.nodes {
+		c, ok := s.see(i)
+		want = cmp.Or(want, c.Node.Seq)
+		if !ok || c.Stale || c.Words < c.Node.Seq || c.Node.Seq != want {
+			return fmt.Sprintf("node %d: %+v, want message %d", i, c, want)
+		}
+		if _, b, err := s.call(i, "GET", "/tasks?statuses=enqueued,processing&limit=1", ""); !bytes.Contains(b, []byte(`"total":0`)) {
+			return fmt.Sprintf("node %d: tasks %.500s, %v", i, b, err)
+		}
+	}
+	return ""
 }
 
 // checkValues holds what clients changed again and again to what they were told: it

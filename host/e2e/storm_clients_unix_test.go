@@ -73,9 +73,11 @@ func (s *storm) write(writer int, seed uint64) {
 	var pause time.Duration
 	for n := writer * 1_000_000; !s.pause(pause); n++ {
 		id := strconv.Itoa(n)
+		form := "application/json"
 		kind, method, path, body := "document", "POST", "/indexes/c/documents?primaryKey=id", fmt.Sprintf(`[{"id":%s,"title":"word%d of writer%d"}]`, id, n%100, writer)
 		done := "acked"
-		switch c := rng.IntN(12); {
+		c := rng.IntN(14)
+		switch {
 		case c == 0:
 			id = uuid.NewString()
 			kind, path, body = "key", "/keys", fmt.Sprintf(`{"uid":%q,"actions":["search"],"indexes":["*"],"expiresAt":null}`, id)
@@ -86,12 +88,17 @@ func (s *storm) write(writer int, seed uint64) {
 			id = fmt.Sprintf("%d/%d", writer, n+1)
 		case c == 4 && !s.mixed: // an index of its own, of a first document of few fields, of which versions before 0.3 die
 			kind, path, body = "index", "/indexes/x"+id+"/documents?primaryKey=id", "["+smallDocument(rng, id)+"]"
+		case c == 5 && !s.mixed:
+			body = fmt.Sprintf(`[{"id":%s,"title":"word%d at a place","_vectors":{"own":[%d,%d]}}]`, id, n%100, n%7+1, n%11)
+		case c == 6 && !s.mixed:
+			kind, path = "file", "/indexes/f/files"
+			form, body = upload("file", id+".md", fmt.Sprintf("# Title %s\n\nA text with word%d.\n", id, n%100))
 		case c == 3 && len(keys) > 0:
 			id, keys = keys[0], keys[1:]
 			kind, method, path, body, done = "key", "DELETE", "/keys/"+id, "", "gone"
 		}
 		began := time.Now()
-		status, answer, err := s.call(rng.IntN(len(s.nodes)), method, path, body)
+		status, answer, err := s.send(rng.IntN(len(s.nodes)), method, path, form, strings.NewReader(body))
 		told := s.judge(method+" "+path, status, answer, err)
 		switch {
 		case told == "acked" && done == "gone":
@@ -129,37 +136,53 @@ func smallDocument(rng *rand.Rand, id string) string {
 // his mind and what nodes wrote before.
 func (s *storm) intrude(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 2000))
+	var heard []*nats.Msg
 	for !s.pause(time.Duration(500+rng.IntN(2500)) * time.Millisecond) {
 		nc, err := nats.Connect("nats://"+s.ports[rng.IntN(len(s.ports))], nats.Timeout(time.Second))
 		if err != nil {
 			continue // it was hit
 		}
-		text := []byte("hello")
-		if rng.IntN(2) == 0 {
-			text = make([]byte, rng.IntN(200))
-			for i := range text {
-				text[i] = byte(rng.Uint32())
+		if sub, err := nc.SubscribeSync("parley." + stormCluster + ".>"); err == nil {
+			for range 8 {
+				if m, err := sub.NextMsg(100 * time.Millisecond); err == nil {
+					heard = append(heard, m)
+				}
 			}
 		}
-		if nc.Publish("parley."+stormCluster+".log", text) == nil && nc.FlushTimeout(time.Second) == nil {
+		stray := nats.NewMsg("parley." + stormCluster + ".log")
+		stray.Data = []byte("hello")
+		switch c := rng.IntN(4); {
+		case c == 0:
+			stray.Data = make([]byte, rng.IntN(200))
+			for i := range stray.Data {
+				stray.Data[i] = byte(rng.Uint32())
+			}
+		case c < 3 && len(heard) > 0:
+			m := heard[rng.IntN(len(heard))]
+			stray.Subject, stray.Data = m.Subject, m.Data
+			if strings.HasSuffix(m.Subject, ".beat") { // of the log the stream wants no header
+				stray.Header = m.Header
+			}
+		}
+		if nc.PublishMsg(stray) == nil && nc.FlushTimeout(time.Second) == nil {
 			s.strays.Add(1)
 		}
 		nc.Close()
 	}
 }
 
-// form is a body that brings a plugin.
-func form(module []byte) (kind string, body []byte) {
-	var b bytes.Buffer
+// upload is a body that brings a file.
+func upload(field, name, content string) (form, body string) {
+	var b strings.Builder
 	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("plugin", "plugin.wasm")
+	part, err := w.CreateFormFile(field, name)
 	if err == nil {
-		_, err = part.Write(module)
+		_, err = io.WriteString(part, content)
 	}
 	if err != nil || w.Close() != nil {
-		panic("a buffer that fails")
+		panic("a builder that fails")
 	}
-	return w.FormDataContentType(), b.Bytes()
+	return w.FormDataContentType(), b.String()
 }
 
 // install installs one version of a plugin after another, by nodes of chance.
@@ -168,9 +191,9 @@ func (s *storm) install(seed uint64) {
 	module := house.OldModules(s.t)["plain-c"]
 	for n := 1; !s.pause(2 * time.Second); n++ {
 		version := fmt.Sprintf("1.0.%d", n)
-		kind, body := form(house.Packed(s.t, module, "plain-c", map[string]any{"version": version}))
+		form, body := upload("plugin", "plugin.wasm", string(house.Packed(s.t, module, "plain-c", map[string]any{"version": version})))
 		began := time.Now()
-		status, answer, err := s.send(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", kind, bytes.NewReader(body))
+		status, answer, err := s.send(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", form, strings.NewReader(body))
 		s.note("plugin 0/"+strconv.Itoa(n), s.judge("install of "+version, status, answer, err), began)
 	}
 }
@@ -185,7 +208,11 @@ func (s *storm) search(node int) {
 		}
 		s.seen.searches.Add(1)
 		began := time.Now()
-		status, answer, err := s.call(node, "POST", "/indexes/c/search", `{"q":"word7"}`)
+		query := `{"q":"word7"}`
+		if !s.mixed && s.seen.searches.Load()%2 == 0 {
+			query = `{"q":"word7","vector":[1,2],"hybrid":{"embedder":"own","semanticRatio":0.5}}`
+		}
+		status, answer, err := s.call(node, "POST", "/indexes/c/search", query)
 		switch {
 		case s.harmed[node].Load() != at || s.calmed():
 		case status == http.StatusOK:
@@ -212,10 +239,15 @@ const (
 	chatPause = 100 * time.Millisecond
 )
 
+// address is in what clients ask; a guard of the workspace hides it from the provider.
+const address = "ann.lee@mail.example"
+
 // speak is a provider that takes its time.
 func (s *storm) speak() (url string) {
 	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		if b, err := io.ReadAll(r.Body); err == nil && !s.mixed && strings.Contains(string(b), address) {
+			s.t.Errorf("the provider is sent what the guard is to hide: %.300s", b)
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range chatWords {
 			_, _ = io.WriteString(w, house.Delta("word "))
@@ -241,7 +273,7 @@ func (s *storm) chat(node int) {
 			continue
 		}
 		s.seen.chats.Add(1)
-		status, answer, err := s.call(node, "POST", "/chats/talk/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"speak"}]}`)
+		status, answer, err := s.call(node, "POST", "/chats/talk/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"speak to `+address+`"}]}`)
 		whole := status == http.StatusOK && bytes.Count(answer, []byte("word ")) == chatWords && bytes.Contains(answer, []byte("data: [DONE]"))
 		switch {
 		case s.harmed[node].Load() != at || s.calmed():

@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +65,14 @@ func harms() []harm {
 		{"cut the leader off from NATS", 1, func(s *storm) []func() { return s.cut(nil, s.toNATS[s.leader()]...) }},
 		{"cut a server of NATS off from the others, with a node", 1, (*storm).split},
 		{"fill the disk of a node", 1, (*storm).fill},
+		{"start a node that runs", 1, func(s *storm) []func() { s.startAgain(any(s)); return nil }},
+		{"empty the directory of a node", 1, func(s *storm) []func() {
+			at := any(s)
+			s.hit(at)
+			s.nodes[at].signal(syscall.SIGKILL)
+			s.empty(s.dirs[at])
+			return []func(){s.nodes[at].start, func() { s.ready(at) }}
+		}},
 	}
 }
 
@@ -125,6 +135,29 @@ func (s *storm) split() []func() {
 		}
 	}
 	return s.cut(s.toNode[at], gates...)
+}
+
+// startAgain starts a node's program once more over its files: it has to end, and to be in
+// nobody's way.
+func (s *storm) startAgain(node int) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), waittest.Patience)
+	defer cancel()
+	again := exec.CommandContext(ctx, s.nodes[node].program, s.nodes[node].args...)
+	again.Env = s.nodes[node].env
+	if out, err := again.CombinedOutput(); err == nil || ctx.Err() != nil || !strings.Contains(string(out), "in use") {
+		s.t.Errorf("a second start of node %d: %v, %s; want an error that says what is in use", node, err, out)
+	}
+}
+
+// empty removes all that a directory has.
+func (s *storm) empty(dir string) {
+	list, err := os.ReadDir(dir)
+	for _, e := range list {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // fill fills the disk of the node that has one of its own. Once there is room again,
