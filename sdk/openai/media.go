@@ -80,6 +80,9 @@ var endings = [...][2]string{
 	{".mp3", "audio/mp3"},
 	{".wav", "audio/wav"},
 	{".mp4", "video/mp4"},
+	{".webm", "video/webm"},
+	{".mov", "video/quicktime"},
+	{".mkv", "video/x-matroska"},
 }
 
 // mimeOfName tells by its end what a file of a name, or at an address, holds; "" where

@@ -32,6 +32,7 @@ type conversation struct {
 	system []byte // text blocks, joined by commas
 	turns  []byte // messages that are whole
 	names  []string
+	files  bool // a block names one that the provider was given before
 	bare   bool // the calls that were answered last have no thinking before them
 
 	role    byte   // of the open turn, 0 before the first
@@ -125,6 +126,7 @@ func (c *conversation) say(role byte, i int, content rawjson.Value) error {
 		if why != "" {
 			return provider.Refuse("`messages[" + strconv.Itoa(i) + "].content[" + strconv.Itoa(j) + "]." + why)
 		}
+		c.files = c.files || block.Path("source", "type").Is("file")
 		c.add(user, string(block))
 	}
 	return nil

@@ -21,13 +21,13 @@ func mediaBlock(part rawjson.Value) (block rawjson.Value, why string) {
 		}
 	case m.Type != "file":
 		return nil, "type` is none that Anthropic can be given: send text, image_url or file"
-	case m.ID != "":
-		return nil, "file.file_id` names a file of another API: send it as file_data, data:application/pdf;base64,…"
-	case m.URL == "" && m.MIME != "application/pdf" && m.MIME != "text/plain":
+	case m.URL == "" && m.ID == "" && m.MIME != "application/pdf" && m.MIME != "text/plain":
 		return nil, "file.file_data` must be a PDF or plain text, as data:application/pdf;base64,…, or an address"
 	}
 	source := rawjson.Edit{{Key: "type", Value: rawjson.Value(`"base64"`)}, {Key: "media_type", Value: rawjson.Quote(m.MIME)}, {Key: "data", Value: rawjson.Quote(m.Data)}}
 	switch {
+	case m.ID != "":
+		source = rawjson.Edit{{Key: "type", Value: rawjson.Value(`"file"`)}, {Key: "file_id", Value: rawjson.Quote(m.ID)}}
 	case m.URL != "":
 		source = rawjson.Edit{{Key: "type", Value: rawjson.Value(`"url"`)}, {Key: "url", Value: rawjson.Quote(m.URL)}}
 	case m.MIME == "text/plain":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -36,7 +37,11 @@ func (p *anthropic) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 		p.base, p.key = s.BaseURL, s.APIKey
 		p.url, p.headers = messagesURL(s.BaseURL), authHeaders(s.APIKey)
 	}
-	return provider.HTTPRequest{URL: p.url, Headers: p.headers, Body: body, Framing: abi.FramingAuto}, nil
+	h := provider.HTTPRequest{URL: p.url, Headers: p.headers, Body: body, Framing: abi.FramingAuto}
+	if p.encoder.talk.files {
+		h.Headers = append(slices.Clip(h.Headers), provider.Header{Name: "anthropic-beta", Value: "files-api-2025-04-14"})
+	}
+	return h, nil
 }
 
 func authHeaders(key string) []provider.Header {

@@ -9,12 +9,13 @@ import (
 	"github.com/parley-search/parley/sdk/rawjson"
 )
 
-// formats are Converse's names of what a block may hold.
+// formats are Converse's names of what a block may hold: images, documents and videos.
 var formats = map[string]string{
 	"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp",
 	"application/pdf": "pdf", "text/plain": "txt", "text/markdown": "md", "text/csv": "csv", "text/html": "html", "application/msword": "doc",
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx", "application/vnd.ms-excel": "xls",
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+	"video/mp4": "mp4", "video/webm": "webm", "video/quicktime": "mov", "video/x-matroska": "mkv", "video/mpeg": "mpeg",
 }
 
 // user adds the parts of a user's message, the one at index i. A document wants a text
@@ -33,26 +34,31 @@ func (c *conversation) user(i int, content rawjson.Value) error {
 		}
 		m := openai.MediaOf(it.Value)
 		format, at := formats[m.MIME], "`messages["+strconv.Itoa(i)+"].content["+strconv.Itoa(j)+"]."
-		isImage := strings.HasPrefix(m.MIME, "image/")
+		kind, _, _ := strings.Cut(m.MIME, "/")
+		if kind != "image" && kind != "video" {
+			kind = "document"
+		}
+		source := rawjson.Edit{{Key: "bytes", Value: rawjson.Quote(m.Data)}}
+		if strings.HasPrefix(m.URL, "s3://") {
+			uri := rawjson.Edit{{Key: "uri", Value: rawjson.Quote(m.URL)}}
+			source, m.Data, m.URL = rawjson.Edit{{Key: "s3Location", Value: uri.Value()}}, m.URL, ""
+		}
 		switch {
 		case m.Type != "image_url" && m.Type != "file":
 			return provider.Refuse(at + "type` is none that Bedrock can be given: send text, image_url or file")
 		case m.URL != "" || m.ID != "":
-			return provider.Refuse(at + m.Type + "` says where it is, and Bedrock fetches nothing: send what is there, as data:TYPE;base64,…")
-		case format == "" || m.Data == "" || isImage != (m.Type == "image_url"):
-			return provider.Refuse(at + m.Type + "` is of a type that Bedrock does not take: send a png, jpeg, gif or webp image, or a pdf, txt, md, csv, html, doc, docx, xls or xlsx file, as data:TYPE;base64,…")
+			return provider.Refuse(at + m.Type + "` says where it is, and Bedrock fetches from s3:// alone: send what is there, as data:TYPE;base64,…")
+		case format == "" || m.Data == "" || (kind == "image") != (m.Type == "image_url"):
+			return provider.Refuse(at + m.Type + "` is of a type that Bedrock does not take: send a png, jpeg, gif or webp image, or a pdf, txt, md, csv, html, doc, docx, xls, xlsx, mp4, webm, mov, mkv or mpeg file, as data:TYPE;base64,… or s3://BUCKET/NAME")
 		}
-		c.begin("user")
-		kind := `{"image":{`
-		if !isImage {
-			kind = `{"document":{`
+		block := rawjson.Edit{{Key: "format", Value: rawjson.Quote(format)}}
+		if kind == "document" {
 			documents++
+			block.Set("name", rawjson.Quote(fitName(m.Name, documents)))
 		}
-		c.out = append(append(append(append(c.out, kind...), `"format":"`...), format...), '"')
-		if !isImage {
-			c.out = rawjson.AppendString(append(c.out, `,"name":`...), fitName(m.Name, documents))
-		}
-		c.out = append(rawjson.AppendString(append(c.out, `,"source":{"bytes":`...), m.Data), "}}}"...)
+		block.Set("source", source.Value())
+		c.begin("user")
+		c.out = rawjson.Edit{{Key: kind, Value: block.Value()}}.Append(c.out)
 	}
 	if documents > 0 && !said {
 		c.text("user", ".")
