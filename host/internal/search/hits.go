@@ -51,6 +51,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		}
 	}
 	vectors := q.RetrieveVectors && (displayed == nil || displayed.ShowsAll(vector.Field))
+	var h Hit // of all of them one, for who is shown it keeps nothing of it
 	return svc.eachPart(m, loan, ids, func(i int, d *storage.Document) error {
 		if s.Ctx.Err() != nil { // to mark a long text takes a while
 			return context.Cause(s.Ctx)
@@ -58,7 +59,7 @@ func (s *searcher) fill(svc *Service, res *Result, rd *reading, list []rank.Foun
 		if d.Seq == 0 || rd.rule != nil && !rd.rule.Matches(d.Body) {
 			return nil
 		}
-		h := Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].Score}
+		h = Hit{ID: d.ID, Document: attribute.Project(d.Body, displayed, wanted), Score: list[i].Score}
 		var err error
 		if h.Formatted, h.Matches, err = format.Show(d.Body); err != nil {
 			return err
