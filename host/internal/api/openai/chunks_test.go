@@ -180,6 +180,27 @@ func BenchmarkChunk(b *testing.B) {
 	}
 }
 
+// TestWholeAllocates: what a whole answer costs does not grow with its words.
+func TestWholeAllocates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts allocations, to which the race detector adds")
+	}
+	finish := &chat.Finish{Reason: "stop", Usage: &abi.Usage{Prompt: 1}}
+	word := []byte(" word")
+	allocs := testing.AllocsPerRun(100, func() {
+		c := openai.NewCompletion()
+		c.Begin(chat.Head{Model: "some-model-2026"})
+		for range 64 {
+			c.Text(chat.Content, word, nil)
+		}
+		c.Finish(finish)
+		_ = c.Body()
+	})
+	if allocs > 8 {
+		t.Errorf("%v allocations for a whole answer of 64 words, want at most 8", allocs)
+	}
+}
+
 // BenchmarkWhole puts answers of so many words together.
 func BenchmarkWhole(b *testing.B) {
 	for _, bb := range []struct {

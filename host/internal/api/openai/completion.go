@@ -16,6 +16,9 @@ import (
 // maxWhole bounds, in bytes, what is kept of an answer that is put together.
 const maxWhole = 32 << 20
 
+// commonText is the room, in bytes, that a text has to begin with: most fit.
+const commonText = 1 << 10
+
 // A Completion puts an answer together to a whole chat completion.
 type Completion struct {
 	chat.Discard
@@ -69,6 +72,9 @@ func (c *Completion) BeginRound() { c.pending = nil }
 
 // Text implements [chat.Sink].
 func (c *Completion) Text(kind chat.Kind, text, extra []byte) {
+	if c.texts[kind] == nil {
+		c.texts[kind] = make([]byte, 0, commonText)
+	}
 	c.texts[kind] = append(c.texts[kind], text...)
 	c.add(len(text))
 	c.members(extra)

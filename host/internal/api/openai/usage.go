@@ -19,11 +19,12 @@ func usageOf(f *chat.Finish) (u abi.Usage) {
 
 // appendUsage appends the usage of a whole answer, every member of it.
 func appendUsage(b []byte, f *chat.Finish) []byte {
-	u := usageOf(f)
-	return append(b, withCounted(fmt.Appendf(nil,
+	u, from := usageOf(f), len(b)
+	b = fmt.Appendf(b,
 		`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d,"audio_tokens":0},`+
 			`"completion_tokens_details":{"reasoning_tokens":%d,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}%s}`,
-		u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning, estimated[f.Estimated]), f.Counted)...)
+		u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning, estimated[f.Estimated])
+	return append(b[:from], withCounted(b[from:], f.Counted)...)
 }
 
 // estimated is the member of a usage that was counted by bytes.
