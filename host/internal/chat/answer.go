@@ -100,9 +100,9 @@ type Answer struct {
 // WriteFirst gives s what Start waited for: where the client waits for nothing but
 // that, before anything else is seen to. Call WriteTo next, which has its error.
 func (a *Answer) WriteFirst(s Sink) {
-	a.begin(s)
+	a.beginSink(s)
 	a.broken = a.playFirst()
-	if err := a.flush(); err != nil {
+	if err := a.flushSink(); err != nil {
 		a.broken = err
 	}
 }
@@ -116,26 +116,26 @@ func (a *Answer) WriteTo(s Sink) error {
 		return a.ctx.Err()
 	}
 	defer a.guards.letGo()
-	defer a.rest()
-	defer a.end()
+	defer a.returnBuffers()
+	defer a.endLimits()
 	defer a.Close()
-	a.begin(s)
+	a.beginSink(s)
 	for {
-		again, err := false, a.stream()
+		again, err := false, a.playRound()
 		if err == nil {
-			again, err = a.conclude()
+			again, err = a.concludeRound()
 		}
 		if err == nil && !again {
 			return nil
 		}
 		if err == nil {
-			err = a.open()
+			err = a.openRound()
 		}
-		for err != nil && (a.adapt(err) || a.fallBack(err)) {
-			err = a.open()
+		for err != nil && (a.adaptToModel(err) || a.fallBack(err)) {
+			err = a.openRound()
 		}
 		if err != nil {
-			return a.fail(err)
+			return a.failAnswer(err)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (a *Answer) Close() {
 	a.held.letGo()
 	if !a.taken.Swap(true) {
 		if a.first != nil { // it may say what it costs
-			a.begin(Discard{})
+			a.beginSink(Discard{})
 			_ = a.playFirst()
 		}
 		a.endRound(a.ctx.Err())
@@ -169,8 +169,8 @@ func (a *Answer) Outcome() Outcome {
 	return o
 }
 
-// begin begins the answer of s, once.
-func (a *Answer) begin(s Sink) {
+// beginSink begins the answer of s, once.
+func (a *Answer) beginSink(s Sink) {
 	if a.sink == nil {
 		a.sink = s
 		if a.guards != nil {
@@ -185,11 +185,11 @@ func (a *Answer) begin(s Sink) {
 func (a *Answer) playFirst() error {
 	records := a.first
 	a.first = nil
-	return a.play(records)
+	return a.playRecords(records)
 }
 
-// stream passes one round on as it comes.
-func (a *Answer) stream() (err error) {
+// playRound passes one round on as it comes.
+func (a *Answer) playRound() (err error) {
 	defer func() { a.endRound(err) }()
 	broken := a.broken
 	a.broken = nil
@@ -198,10 +198,10 @@ func (a *Answer) stream() (err error) {
 	}
 	for {
 		// What came before a failure was said and is sent.
-		if err := a.flush(); err != nil {
+		if err := a.flushSink(); err != nil {
 			return err
 		}
-		if err := a.guards.ended(); err != nil {
+		if err := a.guards.blockError(); err != nil {
 			return err
 		}
 		if broken != nil {
@@ -210,14 +210,14 @@ func (a *Answer) stream() (err error) {
 		if a.round.ended {
 			break
 		}
-		records, err := a.next()
+		records, err := a.nextRecords()
 		if err != nil {
 			return err
 		}
-		broken = a.play(records)
+		broken = a.playRecords(records)
 	}
 	a.endTexts()
-	if err := a.guards.ended(); err != nil {
+	if err := a.guards.blockError(); err != nil {
 		return err
 	}
 	if a.round.finish == "" {
@@ -229,9 +229,9 @@ func (a *Answer) stream() (err error) {
 	return nil
 }
 
-// conclude does what a round's end asks for: end the answer, or answer the
+// concludeRound does what a round's end asks for: end the answer, or answer the
 // model's calls, so that another round can follow.
-func (a *Answer) conclude() (again bool, err error) {
+func (a *Answer) concludeRound() (again bool, err error) {
 	rd := &a.round
 	if rd.hasUsage {
 		a.addUsage(rd.usage)
@@ -239,13 +239,13 @@ func (a *Answer) conclude() (again bool, err error) {
 	}
 	internal, client := rd.split()
 	a.tellCarry(len(internal))
-	if err := a.guards.ended(); err != nil {
+	if err := a.guards.blockError(); err != nil {
 		return false, err
 	}
 	if len(internal) > 0 && !rd.truncated(internal) {
 		if client == 0 && a.outcome.Rounds >= a.maxRounds() {
 			if rd.last && len(rd.text) > 0 {
-				return false, a.finish(false)
+				return false, a.finishAnswer(false)
 			}
 			return false, apierr.Newf(chaterr.ChatTooManyRounds,
 				"The model still asked for searches after %d rounds, so that the answer was ended: ask something narrower, or raise the workspace's `maxRounds` or the host's --chat-max-rounds.", a.outcome.Rounds)
@@ -259,14 +259,14 @@ func (a *Answer) conclude() (again bool, err error) {
 			return true, nil
 		}
 	}
-	if a.formats() {
+	if a.waitsForFormat() {
 		if client == 0 && (rd.finish == "stop" || rd.finish == "tool_calls") {
-			a.form()
+			a.askForFormat()
 			return true, nil
 		}
-		a.sayHeld()
+		a.sayHeldText()
 	}
-	return false, a.finish(client > 0)
+	return false, a.finishAnswer(client > 0)
 }
 
 // maxRounds is how many requests the answer may take.
@@ -280,37 +280,37 @@ func (a *Answer) isLast() bool {
 	return a.forming || a.talk.before != nil || len(a.talk.indexes) > 0 && a.outcome.Rounds+1 >= a.maxRounds()
 }
 
-// formats reports whether the round's text is not the answer yet: that is made of it
+// waitsForFormat reports whether the round's text is not the answer yet: that is made of it
 // in the format which was asked for.
-func (a *Answer) formats() bool { return a.talk.format != nil && !a.round.last }
+func (a *Answer) waitsForFormat() bool { return a.talk.format != nil && !a.round.last }
 
-// form prepares the round for the format.
-func (a *Answer) form() {
+// askForFormat prepares the round for the format.
+func (a *Answer) askForFormat() {
 	a.forming = true
 	if a.talk.answered = len(a.round.text) > 0; a.talk.answered {
-		a.talk.add(response.AppendMessage(nil, a.round.text, &response.Said{}, nil))
+		a.talk.addMessage(response.AppendMessage(nil, a.round.text, &response.Said{}, nil))
 	}
 }
 
-// sayHeld says a text that waited for its format: the round ended otherwise.
-func (a *Answer) sayHeld() {
+// sayHeldText says a text that waited for its format: the round ended otherwise.
+func (a *Answer) sayHeldText() {
 	if text := a.round.held; len(text) > 0 {
-		a.remember(text)
-		a.speak()
+		a.rememberText(text)
+		a.noteSpoken()
 		a.sink.Text(Content, text, nil)
 	}
 }
 
-// flush has the sink send on what it has.
-func (a *Answer) flush() error {
+// flushSink has the sink send on what it has.
+func (a *Answer) flushSink() error {
 	if err := a.sink.Flush(); err != nil {
 		return &clientLeft{err}
 	}
 	return nil
 }
 
-// estimate counts tokens where the provider does not: about one in four bytes.
-func (a *Answer) estimate() abi.Usage {
+// estimateUsage counts tokens where the provider does not: about one in four bytes.
+func (a *Answer) estimateUsage() abi.Usage {
 	u := abi.Usage{Prompt: uint64(a.sent+3) / 4, Completion: uint64(a.heard+3) / 4}
 	u.Total = u.Prompt + u.Completion
 	return u

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-func (a *Answer) finish(clientCalls bool) error {
+func (a *Answer) finishAnswer(clientCalls bool) error {
 	reason := a.round.finish
 	switch {
 	case clientCalls && reason == "stop":
@@ -27,42 +27,42 @@ func (a *Answer) finish(clientCalls bool) error {
 	case a.usage && a.outcome.HasUsage:
 		f.Usage, f.Counted = new(a.outcome.Usage), a.counted
 	case a.usage && a.asked.Estimate:
-		f.Usage, f.Estimated = new(a.estimate()), true
+		f.Usage, f.Estimated = new(a.estimateUsage()), true
 	}
 	a.sink.Finish(f)
-	if err := a.flush(); err != nil {
+	if err := a.flushSink(); err != nil {
 		return err
 	}
 	a.outcome.Finish = reason
 	return nil
 }
 
-// fail ends the answer with an error, unless nobody is there to read it.
-func (a *Answer) fail(err error) error {
+// failAnswer ends the answer with an error, unless nobody is there to read it.
+func (a *Answer) failAnswer(err error) error {
 	a.endRound(err)
 	if left, ok := errors.AsType[*clientLeft](err); ok {
 		a.outcome.Cancelled = true
 		return left.err
 	}
-	if cause := a.left(); cause != nil {
+	if cause := a.calledOff(); cause != nil {
 		a.outcome.Cancelled = true
 		return cause
 	}
 	if b, ok := asRefusal(err); ok {
-		return a.refuse(b)
+		return a.refuseAnswer(b)
 	}
-	e := a.explain(err)
+	e := a.explainError(err)
 	a.outcome.Err = e
 	a.sink.Fail(e)
-	if err := a.flush(); err != nil {
+	if err := a.flushSink(); err != nil {
 		a.outcome.Cancelled = true
 		return errors.Unwrap(err)
 	}
 	return nil
 }
 
-// left returns why the answer was called off from outside, if it was.
-func (a *Answer) left() error {
+// calledOff returns why the answer was called off from outside, if it was.
+func (a *Answer) calledOff() error {
 	if cause := context.Cause(a.ctx); !errors.Is(cause, errAnswerTimeout) {
 		return cause
 	}

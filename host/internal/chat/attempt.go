@@ -26,7 +26,7 @@ type attempt struct {
 // and for each other. Until release is called, the plugin is held. unnamed: the
 // request may do without a model.
 func (d *Deps) prepare(ctx context.Context, r *request, w *workspace.Workspace, unnamed bool) (t attempt, release func(), err error) {
-	if err := r.choose(w, unnamed); err != nil {
+	if err := r.chooseModel(w, unnamed); err != nil {
 		return t, nil, err
 	}
 	if err := r.checkRules(w); err != nil {
@@ -45,12 +45,12 @@ func (d *Deps) prepare(ctx context.Context, r *request, w *workspace.Workspace, 
 		release()
 		return t, nil, err
 	}
-	lost := r.settle(w)
+	lost := r.applyRules(w)
 	who := by(m, r.model)
 	restore(who, r.asked.Carries, r.messages)
 	return attempt{
 		link: link{w, source, m}, model: r.model, most: r.maxTokens(), lost: lost,
-		carry: carriedBy(who, r.asked.Carries, r.messages), hidden: hideSecrets(w),
+		carry: carriedBy(who, r.asked.Carries, r.messages), hidden: newHidden(w),
 	}, release, nil
 }
 

@@ -43,9 +43,9 @@ func (a *Answer) searchBeforehand() error {
 	for i := range b.calls {
 		select {
 		case r := <-channels[i]:
-			a.count(r)
+			a.countSearch(r)
 			if r.search {
-				if err := a.number(&r); err != nil {
+				if err := a.numberHits(&r); err != nil {
 					return err
 				}
 			}
@@ -72,7 +72,7 @@ func (a *Answer) tellBeforehand() {
 	a.tools.reports.message = ""
 	defer func() { a.tools.reports = reports }()
 	a.reportBegin(b.calls)
-	a.announce(b.calls)
+	a.announceSearches(b.calls)
 	for i, r := range b.results {
 		if r.search {
 			a.tellSearched(&r)

@@ -29,16 +29,16 @@ func (s *spareBuffers) put(b *buffers) {
 	}
 }
 
-// work sees to it that a has buffers.
-func (a *Answer) work() *buffers {
+// takeBuffers sees to it that a has buffers.
+func (a *Answer) takeBuffers() *buffers {
 	if a.buffers == nil {
 		a.buffers = a.spare.take()
 	}
 	return a.buffers
 }
 
-// rest gives them back. Nothing in them is of use any more.
-func (a *Answer) rest() {
+// returnBuffers gives them back. Nothing in them is of use any more.
+func (a *Answer) returnBuffers() {
 	if a.buffers == nil {
 		return
 	}

@@ -34,12 +34,12 @@ type result struct {
 // conversation.
 func (a *Answer) answerCalls(calls []*call) error {
 	assistant := assistantMessage(a.round.text, &a.round.said, calls)
-	a.talk.add(assistant)
+	a.talk.addMessage(assistant)
 	a.reportBegin(calls)
-	if err := a.flush(); err != nil {
+	if err := a.flushSink(); err != nil {
 		return err
 	}
-	a.announce(calls)
+	a.announceSearches(calls)
 	a.questions[0], a.questions[1] = a.talk.questions()
 	results := a.startCalls(calls)
 	for i, c := range calls {
@@ -51,22 +51,22 @@ func (a *Answer) answerCalls(calls []*call) error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		a.count(r)
-		if err := a.note(&r); err != nil {
+		a.countSearch(r)
+		if err := a.noteSearch(&r); err != nil {
 			return err
 		}
 		message := toolMessage(c.id, r.content)
-		a.talk.add(message)
+		a.talk.addMessage(message)
 		a.reportEnd(c, r, message)
-		if err := a.flush(); err != nil {
+		if err := a.flushSink(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// announce tells the sink what will be searched.
-func (a *Answer) announce(calls []*call) {
+// announceSearches tells the sink what will be searched.
+func (a *Answer) announceSearches(calls []*call) {
 	if len(a.talk.indexes) == 0 {
 		return
 	}
@@ -77,16 +77,16 @@ func (a *Answer) announce(calls []*call) {
 	}
 }
 
-// note numbers the hits of a search, and tells the sink of them.
-func (a *Answer) note(r *result) error {
+// noteSearch numbers the hits of a search, and tells the sink of them.
+func (a *Answer) noteSearch(r *result) error {
 	if !r.search {
 		return nil
 	}
-	if err := a.number(r); err != nil {
+	if err := a.numberHits(r); err != nil {
 		return err
 	}
 	a.tellSearched(r)
-	return a.guards.ended()
+	return a.guards.blockError()
 }
 
 // tellSearched tells the sink of a search.
@@ -94,10 +94,10 @@ func (a *Answer) tellSearched(r *result) {
 	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.found.Hits})
 }
 
-// number gives the hits of a search that the guards let pass their numbers, and makes
+// numberHits gives the hits of a search that the guards let pass their numbers, and makes
 // the texts of the result.
-func (a *Answer) number(r *result) (err error) {
-	if r.found, err = a.guards.passages(r.found); err != nil {
+func (a *Answer) numberHits(r *result) (err error) {
+	if r.found, err = a.guards.guardPassages(r.found); err != nil {
 		return err
 	}
 	a.found = addCitable(a.found, a.asked.Base, r.index, r.found.Hits)
@@ -107,7 +107,7 @@ func (a *Answer) number(r *result) (err error) {
 	return nil
 }
 
-func (a *Answer) count(r result) {
+func (a *Answer) countSearch(r result) {
 	if r.search {
 		a.outcome.Searches++
 		a.outcome.SearchTime += r.took

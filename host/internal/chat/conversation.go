@@ -54,7 +54,7 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	c.fields = rawjson.AppendCompact(nil, fields.Append(nil))
 	c.fields = c.fields[:len(c.fields)-1]
 	if lacks&lacksFormatWithTools != 0 && !none {
-		c.part()
+		c.deferFormat()
 	}
 	c.rename(lacks)
 	size := 0
@@ -63,7 +63,7 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	}
 	c.messages = make([]byte, 0, size)
 	for _, m := range r.messages {
-		c.add(tidied(m.JSON))
+		c.addMessage(tidied(m.JSON))
 	}
 	for _, t := range r.offered {
 		c.tools = appendItem(c.tools, t)
@@ -81,9 +81,9 @@ func (c *conversation) moveTo(fresh conversation) {
 	}
 }
 
-// part has the last round alone ask for the format, and reports whether there is one
+// deferFormat has the last round alone ask for the format, and reports whether there is one
 // that all rounds would ask for.
-func (c *conversation) part() bool {
+func (c *conversation) deferFormat() bool {
 	fields, _ := jsonbody.ObjectOf(append(slices.Clip(c.fields), '}'))
 	format := fields["response_format"]
 	if !asksFormat(format) {
@@ -119,8 +119,8 @@ func (c *conversation) rename(lacks lack) (changed bool) {
 	return changed
 }
 
-// add appends a message.
-func (c *conversation) add(message []byte) { c.messages = appendItem(c.messages, message) }
+// addMessage appends a message.
+func (c *conversation) addMessage(message []byte) { c.messages = appendItem(c.messages, message) }
 
 // questions returns the texts of the last message of the user and of the one before it; empty where there is
 // none.
@@ -182,9 +182,9 @@ const lastWords = "You cannot search or call functions any more. Answer now, wit
 // formatWords ask for an answer once more, in its format.
 const formatWords = "Give this answer in the format that was asked for, and nothing else."
 
-// body is the request of a round, counted from 0. The last one offers no tools, and
+// roundBody is the request of a round, counted from 0. The last one offers no tools, and
 // asks for an answer. It is a copy.
-func (c *conversation) body(round int, last bool) []byte {
+func (c *conversation) roundBody(round int, last bool) []byte {
 	prompts, tools := c.prompts.Effective(), c.tools
 	if c.before != nil && len(c.before.found) > 0 {
 		prompts.System = strings.TrimPrefix(prompts.System+"\n\n"+string(c.before.found), "\n\n")

@@ -148,7 +148,7 @@ func (e *embedder) Describe(ctx context.Context, texts []string) (*outbound.Requ
 	if e.one = !vectors.Many(); e.one && len(texts) > 1 {
 		return nil, nil, embed.ErrBatch
 	}
-	request, err := e.outgoing(out)
+	request, err := e.outgoingRequest(out)
 	if err != nil {
 		return nil, nil, embedFailure(e.requestError(err).Message, err)
 	}

@@ -56,10 +56,10 @@ func (f *Failure) Unwrap() error { return f.Err }
 func (l link) failure(kind string, cause error) *Failure {
 	f := &Failure{Workspace: l.workspace.UID, Source: l.workspace.Source, Plugin: l.manifest.Name, PluginVersion: l.manifest.Version, Kind: kind}
 	if cause != nil {
-		f.Err = l.scrubbed(cause)
+		f.Err = l.hideInError(cause)
 	}
 	if up, ok := errors.AsType[*outbound.Error](cause); ok {
-		f.said = l.scrub(up.Message)
+		f.said = l.hideSecrets(up.Message)
 	}
 	return f
 }

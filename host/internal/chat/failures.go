@@ -22,8 +22,8 @@ import (
 // maxProviderMessage bounds what is repeated of a provider's own words.
 const maxProviderMessage = 2 << 10
 
-// explain turns whatever ended an answer into what the client is told.
-func (a *Answer) explain(err error) *apierr.Error {
+// explainError turns whatever ended an answer into what the client is told.
+func (a *Answer) explainError(err error) *apierr.Error {
 	if errors.Is(context.Cause(a.ctx), errAnswerTimeout) {
 		return &apierr.Error{
 			Code:    chaterr.LLMProviderTimeout,
@@ -57,28 +57,28 @@ func (l link) requestError(err error) *apierr.Error {
 		if up.Kind == outbound.Unauthorized {
 			code, remedy = chaterr.LLMProviderUnauthorized, " Check the secrets of the workspace."
 		}
-		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + l.bounded(up.Message) + "." + remedy, Err: l.failure("network_"+string(up.Kind), err)}
+		return &apierr.Error{Code: code, Message: "The request to the provider failed: " + l.boundMessage(up.Message) + "." + remedy, Err: l.failure("network_"+string(up.Kind), err)}
 	}
 	return l.attributed(err)
 }
 
-// refused is the error for a response that is not a success: the plugin says
+// explainRefusal is the error for a response that is not a success: the plugin says
 // what it means.
-func (a *Answer) refused(status int, header http.Header, body []byte) error {
+func (a *Answer) explainRefusal(status int, header http.Header, body []byte) error {
 	_, step := a.deps.step(a.round.trace.ctx, stepError)
-	err := a.refusal(a.ctx, status, header, body, step)
+	err := a.refusalError(a.ctx, status, header, body, step)
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
 	return err
 }
 
-// refusal is the error for a response that is not a success; step ends when the
+// refusalError is the error for a response that is not a success; step ends when the
 // plugin has said what it means.
-func (l link) refusal(ctx context.Context, status int, header http.Header, body []byte, step Step) error {
-	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: l.scrub(string(rawjson.Closed(body)))} // a body that was cut is read as well
+func (l link) refusalError(ctx context.Context, status int, header http.Header, body []byte, step Step) error {
+	in := abi.ErrorRequest{Status: status, Headers: make(map[string]string, len(header)), Body: l.hideSecrets(string(rawjson.Closed(body)))} // a body that was cut is read as well
 	for name, values := range header {
-		in.Headers[strings.ToLower(name)] = l.scrub(strings.Join(values, ", "))
+		in.Headers[strings.ToLower(name)] = l.hideSecrets(strings.Join(values, ", "))
 	}
 	p, err := l.source.Error(ctx, &in)
 	step.End(err)
@@ -96,7 +96,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 		return l.callError(&provider.CallError{Kind: provider.Declared, Code: abi.CodeFailed, Message: p.Message}, true)
 	}
 	failure := l.failure(knownKind(p.Kind), cause)
-	failure.ProviderCode = l.scrub(p.ProviderCode)
+	failure.ProviderCode = l.hideSecrets(p.ProviderCode)
 	e := &apierr.Error{Code: providerCode(p.Kind, status), RetryAfter: after, Err: failure}
 	if e.Code == chaterr.LLMProviderRejectedRequest {
 		e.Reason = reasons[p.Kind]
@@ -108,7 +108,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	if p.RetryAfterMS > 0 && e.Reason != reasons[abi.ErrorQuota] {
 		e.RetryAfter = time.Duration(min(p.RetryAfterMS, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
-	said := l.bounded(p.Message)
+	said := l.boundMessage(p.Message)
 	if said == "" {
 		said = "it gave no reason"
 	}
@@ -120,7 +120,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 		with = fmt.Sprintf(" with status %d", status)
 	}
 	e.Message = fmt.Sprintf("%s%s: %s", says, with, said)
-	if advice := l.bounded(p.Advice); advice != "" {
+	if advice := l.boundMessage(p.Advice); advice != "" {
 		e.Message = strings.TrimRight(e.Message, ".") + ". " + advice
 	}
 	if e.Code == chaterr.LLMProviderRateLimited && e.RetryAfter > 0 {
@@ -207,7 +207,7 @@ func (l link) callError(err error, sent bool) error {
 		p = &provider.CallError{Kind: provider.Fault, Message: fmt.Sprintf("the plugin %s %s gave an answer that cannot be used", l.manifest.Name, l.manifest.Version)}
 	}
 	e := &apierr.Error{Code: chaterr.LLMProviderError, RetryAfter: p.RetryAfter, Err: l.failure("plugin_"+string(p.Kind), err)}
-	said := l.bounded(p.Message)
+	said := l.boundMessage(p.Message)
 	switch {
 	case p.Kind == provider.Declared && p.Code != abi.CodeRefused:
 		// Its words are for the log: see abi.CodeFailed.

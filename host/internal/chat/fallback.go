@@ -28,7 +28,7 @@ func (a *Answer) fallBack(cause error) bool {
 	if _, left := errors.AsType[*clientLeft](cause); left {
 		return false
 	}
-	e := a.explain(cause)
+	e := a.explainError(cause)
 	switch e.Code {
 	case chaterr.LLMProviderError, chaterr.LLMProviderTimeout, chaterr.LLMProviderRateLimited:
 	default: // the request's own doing, or the operator's
@@ -88,12 +88,12 @@ func (a *Answer) moveTo(uid string) error {
 	}
 	a.admitted = true
 	a.held.swap(release)
-	a.take(t, r)
+	a.takeOver(t, r)
 	return nil
 }
 
-// take has an attempt answer what is left of the rounds.
-func (a *Answer) take(t attempt, r *request) {
+// takeOver has an attempt answer what is left of the rounds.
+func (a *Answer) takeOver(t attempt, r *request) {
 	a.talk.moveTo(newConversation(r, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(t.link, t.model)))
 	// What rounds before it carry is another plugin's.
 	t.carry = append(t.carry, make([]string, max(a.outcome.Rounds-2, 0))...)

@@ -93,11 +93,11 @@ func (g *guarded) letGo() {
 	g.release = nil
 }
 
-// has reports whether a guard stands at a stage.
-func (g *guarded) has(stage string) bool { return g != nil && g.Has(stage) }
+// hasStage reports whether a guard stands at a stage.
+func (g *guarded) hasStage(stage string) bool { return g != nil && g.Has(stage) }
 
-// ended is why a guard ended the answer, if one did.
-func (g *guarded) ended() error {
+// blockError is why a guard ended the answer, if one did.
+func (g *guarded) blockError() error {
 	if g == nil {
 		return nil
 	}
@@ -119,8 +119,8 @@ func asRefusal(err error) (*guard.Blocked, bool) {
 	return b, ok && b.Refusal && b.Fault == nil
 }
 
-// refuse ends the answer with the refusal of a guard.
-func (a *Answer) refuse(b *guard.Blocked) error {
+// refuseAnswer ends the answer with the refusal of a guard.
+func (a *Answer) refuseAnswer(b *guard.Blocked) error {
 	out := a.sink
 	if s, ok := out.(*guardedSink); ok {
 		out = s.Sink
@@ -131,7 +131,7 @@ func (a *Answer) refuse(b *guard.Blocked) error {
 		f.Usage, f.Counted = new(a.outcome.Usage), a.counted
 	}
 	out.Finish(f)
-	if err := a.flush(); err != nil {
+	if err := a.flushSink(); err != nil {
 		a.outcome.Cancelled = true
 		return errors.Unwrap(err)
 	}
@@ -139,10 +139,10 @@ func (a *Answer) refuse(b *guard.Blocked) error {
 	return nil
 }
 
-// passages takes what a search found through the guards, and returns what is left of
+// guardPassages takes what a search found through the guards, and returns what is left of
 // it.
-func (g *guarded) passages(found Found) (Found, error) {
-	if !g.has(abi.StagePassages) || len(found.Hits) == 0 {
+func (g *guarded) guardPassages(found Found) (Found, error) {
+	if !g.hasStage(abi.StagePassages) || len(found.Hits) == 0 {
 		return found, nil
 	}
 	var items []abi.Item

@@ -13,10 +13,10 @@ import (
 // itemKinds are the kinds of items by role.
 var itemKinds = map[string]uint32{"system": abi.ItemSystem, "developer": abi.ItemSystem, "user": abi.ItemUser, "assistant": abi.ItemAssistant, "tool": abi.ItemTool}
 
-// question takes the texts of messages through the guards, and puts what they make
+// guardQuestion takes the texts of messages through the guards, and puts what they make
 // of them in their place.
-func (g *guarded) question(messages []Item) error {
-	if !g.has(abi.StageQuestion) {
+func (g *guarded) guardQuestion(messages []Item) error {
+	if !g.hasStage(abi.StageQuestion) {
 		return nil
 	}
 	var q questionTexts

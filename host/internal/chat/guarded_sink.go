@@ -116,7 +116,7 @@ func (s *guardedSink) Extra(object []byte) {
 // Outer implements [Sink]. Members of the choice, such as the probabilities of
 // tokens, say the text in pieces, and are left out where a guard sees that.
 func (s *guardedSink) Outer(object []byte) {
-	if s.g.has(abi.StageAnswer) || s.g.has(abi.StageReasoning) {
+	if s.g.hasStage(abi.StageAnswer) || s.g.hasStage(abi.StageReasoning) {
 		o, _ := jsonbody.ObjectOf(object)
 		if o["choice"] != nil {
 			if delete(o, "choice"); len(o) == 0 {
@@ -138,7 +138,7 @@ func (s *guardedSink) ToolStart(id, name string, extra []byte) {
 	if extra != nil {
 		extra = s.beside(extra)
 	}
-	if !s.g.has(abi.StageArguments) {
+	if !s.g.hasStage(abi.StageArguments) {
 		s.Sink.ToolStart(id, name, extra)
 		return
 	}

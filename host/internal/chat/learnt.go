@@ -89,10 +89,10 @@ func lackIn(message string) lack {
 	return lacksTools
 }
 
-// adapt begins the first round anew where the provider's refusal says that the model
+// adaptToModel begins the first round anew where the provider's refusal says that the model
 // cannot do what the host asked of it beside the client's request: have tools, have
 // them with a format, or take a parameter that has another name as well.
-func (a *Answer) adapt(cause error) bool {
+func (a *Answer) adaptToModel(cause error) bool {
 	e, ok := errors.AsType[*apierr.Error](cause)
 	if !ok || a.ctx.Err() != nil || a.spoke || a.outcome.Rounds != 1 {
 		return false
@@ -107,7 +107,7 @@ func (a *Answer) adapt(cause error) bool {
 	lacks, searches := lackIn(e.Message), len(a.talk.indexes) > 0
 	switch {
 	case lacks&renamed != 0 && a.deps.learnt.of(a.modelAt(a.model))&renamed&^lacksStreamOptions&^lacks == 0 && a.talk.rename(lacks):
-	case lacks == lacksFormatWithTools && searches && a.talk.part():
+	case lacks == lacksFormatWithTools && searches && a.talk.deferFormat():
 	case lacks == lacksTools && searches && len(a.talk.tools) == 0 && a.talk.before == nil:
 		a.talk.before = &beforehand{}
 	default:

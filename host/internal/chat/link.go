@@ -18,9 +18,9 @@ type link struct {
 	manifest  *abi.Manifest
 }
 
-// outgoing is what is sent of out: signed in, within the limits and to the
+// outgoingRequest is what is sent of out: signed in, within the limits and to the
 // origins of the manifest.
-func (l link) outgoing(out *abi.EncodeResponse) (*outbound.Request, error) {
+func (l link) outgoingRequest(out *abi.EncodeResponse) (*outbound.Request, error) {
 	values := l.workspace.Values(l.manifest)
 	credential, err := l.workspace.Credential(l.manifest, out, values)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 // maxRoundCalls bounds the tool calls of one round, the client's included.
 const maxRoundCalls = 256
 
-// play gives the sink what records say, and keeps what the round's end needs. A
+// playRecords gives the sink what records say, and keeps what the round's end needs. A
 // failure that the provider reports among them is the error.
-func (a *Answer) play(records []byte) error {
+func (a *Answer) playRecords(records []byte) error {
 	for {
 		r, rest, ok, err := abi.NextRecord(records)
 		if err == nil && ok {
 			var extra []byte
 			extra, rest = extraBehind(r.Kind, rest)
-			err = a.record(r, extra)
+			err = a.playRecord(r, extra)
 		}
 		if errors.Is(err, abi.ErrMalformed) {
 			return a.pluginError(fmt.Errorf("read record: %w", err))
@@ -62,23 +62,23 @@ func extraBehind(k abi.RecordKind, rest []byte) (extra, after []byte) {
 	return nil, rest
 }
 
-func (a *Answer) record(r abi.Record, extra []byte) error {
+func (a *Answer) playRecord(r abi.Record, extra []byte) error {
 	rd := &a.round
 	switch r.Kind {
 	case abi.RecordText:
 		if len(rd.text)+len(r.Payload) <= maxRoundText {
 			rd.text = append(rd.text, r.Payload...)
 		}
-		if !a.formats() {
-			a.remember(r.Payload)
-			a.speak()
+		if !a.waitsForFormat() {
+			a.rememberText(r.Payload)
+			a.noteSpoken()
 		}
-		a.text(Content, r.Payload, extra)
+		a.scrubText(Content, r.Payload, extra)
 	case abi.RecordReasoning:
-		a.text(Reasoning, r.Payload, extra)
+		a.scrubText(Reasoning, r.Payload, extra)
 	case abi.RecordRefusal:
-		a.speak()
-		a.text(Refusal, r.Payload, extra)
+		a.noteSpoken()
+		a.scrubText(Refusal, r.Payload, extra)
 	case abi.RecordToolStart:
 		return a.toolStart(r, extra)
 	case abi.RecordToolArguments:
@@ -98,7 +98,7 @@ func (a *Answer) record(r abi.Record, extra []byte) error {
 			rd.counted = slices.Clone(members)
 		}
 	case abi.RecordError:
-		return a.reported(r.Payload)
+		return a.reportedError(r.Payload)
 	case abi.RecordResponse:
 		_, model, err := r.Response()
 		if err != nil {
@@ -151,8 +151,8 @@ func (a *Answer) cites() bool {
 	return a.asked.Cite || a.asked.CiteReports && a.tools.reports.sources != ""
 }
 
-// remember keeps a piece of the answer's text, unless guards see it first.
-func (a *Answer) remember(text []byte) {
+// rememberText keeps a piece of the answer's text, unless guards see it first.
+func (a *Answer) rememberText(text []byte) {
 	if a.guards == nil {
 		a.keepSaid(text)
 	}
@@ -167,12 +167,12 @@ func (a *Answer) keepSaid(text []byte) {
 	}
 }
 
-// speak notes that the sink is given a part of the answer: no other workspace can
+// noteSpoken notes that the sink is given a part of the answer: no other workspace can
 // take it over any more.
-func (a *Answer) speak() { a.spoke, a.standIn = true, standIn{} }
+func (a *Answer) noteSpoken() { a.spoke, a.standIn = true, standIn{} }
 
-// text passes a piece of text on, unless it is empty.
-func (a *Answer) text(kind Kind, text, extra []byte) {
+// scrubText passes a piece of text on, unless it is empty.
+func (a *Answer) scrubText(kind Kind, text, extra []byte) {
 	a.heard += len(text)
 	text = a.hidden.texts[kind].Next(text)
 	if a.hidden.isIn(extra) {
@@ -183,15 +183,15 @@ func (a *Answer) text(kind Kind, text, extra []byte) {
 	}
 	switch {
 	case len(text) > 0:
-		a.say(kind, text, extra)
+		a.passOnText(kind, text, extra)
 	case extra != nil:
 		a.sink.Extra(extra)
 	}
 }
 
-// say passes on a text that is not empty.
-func (a *Answer) say(kind Kind, text, extra []byte) {
-	if kind == Content && a.formats() {
+// passOnText passes on a text that is not empty.
+func (a *Answer) passOnText(kind Kind, text, extra []byte) {
+	if kind == Content && a.waitsForFormat() {
 		a.round.held = append(a.round.held, text...)
 		return
 	}
@@ -212,7 +212,7 @@ func (a *Answer) say(kind Kind, text, extra []byte) {
 func (a *Answer) endTexts() {
 	for i := range a.hidden.texts {
 		if rest := a.hidden.texts[i].End(); rest != nil {
-			a.say(Kind(i), rest, nil)
+			a.passOnText(Kind(i), rest, nil)
 		}
 	}
 	for i := range a.round.calls {
@@ -245,7 +245,7 @@ func (a *Answer) toolStart(r abi.Record, extra []byte) error {
 	}
 	c.members = extra
 	if c.client {
-		a.speak()
+		a.noteSpoken()
 		c.index = a.clients
 		a.clients++
 		a.sink.ToolStart(c.id, c.name, extra)
@@ -282,17 +282,17 @@ func (a *Answer) addArguments(c *call, piece []byte) {
 	}
 }
 
-// peek returns the failure that the provider reports in records, where it
+// peekFailure returns the failure that the provider reports in records, where it
 // stands before anything that the client would see.
-func (a *Answer) peek(records []byte) error {
+func (a *Answer) peekFailure(records []byte) error {
 	for {
 		r, rest, ok, err := abi.NextRecord(records)
 		if err != nil || !ok {
-			return nil // play says so
+			return nil // playRecords has the error
 		}
 		switch r.Kind {
 		case abi.RecordError:
-			return a.reported(r.Payload)
+			return a.reportedError(r.Payload)
 		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry, abi.RecordOuter, abi.RecordPattern:
 		default:
 			return nil
@@ -301,8 +301,8 @@ func (a *Answer) peek(records []byte) error {
 	}
 }
 
-// reported is the error for a failure that came as a record.
-func (a *Answer) reported(payload []byte) error {
+// reportedError is the error for a failure that came as a record.
+func (a *Answer) reportedError(payload []byte) error {
 	var p abi.ProviderError
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return a.pluginError(fmt.Errorf("read error record: %w", err))

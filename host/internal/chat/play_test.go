@@ -64,7 +64,7 @@ func TestCallExtra(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a, s := newAnswer()
 			a.tools.names = map[string]bool{"mine": true}
-			if err := a.play(tt.records); err != nil {
+			if err := a.playRecords(tt.records); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := strings.Join(s.lines, "\n"), strings.Join(tt.want, "\n"); got != want {
@@ -80,7 +80,7 @@ func TestOuterRecords(t *testing.T) {
 	a, s := newAnswer()
 	a.hidden.secrets = secret.NewWholeScrubber(shortestSecret, "sk-of-a-provider-1")
 	for _, object := range []string{`{"chunk":{"k":"sk-of-a-provider-1"}}`, `{"chunk":{"k":1}}`} {
-		if err := a.play(outer(object)); err != nil {
+		if err := a.playRecords(outer(object)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestOuterRecords(t *testing.T) {
 	for _, bad := range []string{"[]", "1", `{"chunk":`, "null"} {
 		a, _ := newAnswer()
 		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &workspace.Workspace{}
-		if err := a.play(outer(bad)); err == nil {
+		if err := a.playRecords(outer(bad)); err == nil {
 			t.Errorf("the outer record %s was taken", bad)
 		}
 	}
@@ -102,7 +102,7 @@ func TestExtraOfBracketsAlone(t *testing.T) {
 	for _, extra := range []string{`{"x":` + strings.Repeat("[", 15<<20), strings.Repeat(`{"x":`, 3<<20)} {
 		a, _ := newAnswer()
 		a.ctx, a.manifest, a.workspace = t.Context(), &abi.Manifest{}, &workspace.Workspace{}
-		if err := a.play(abi.AppendRecord(nil, abi.RecordExtra, extra)); err == nil {
+		if err := a.playRecords(abi.AppendRecord(nil, abi.RecordExtra, extra)); err == nil {
 			t.Error("an extra record of brackets was taken")
 		}
 	}
@@ -116,11 +116,11 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	events := []abi.Event{{Data: []byte(strings.Repeat("x", 300))}}
 	allocs := testing.AllocsPerRun(1000, func() {
 		a.round.text = a.round.text[:0]
-		r, err := a.decode(events, false)
+		r, err := a.decodeEvents(events, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.play(r); err != nil {
+		if err := a.playRecords(r); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -62,7 +62,7 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	late := &apierr.Error{Code: chaterr.LLMProviderTimeout, Message: fmt.Sprintf("The provider did not list its models within %s: try again later.", modelsTime)}
 	limited, stop := context.WithTimeoutCause(ctx, modelsTime, late)
 	defer stop()
-	names, err := link{w, source, m}.models(limited, s.deps.Upstream)
+	names, err := link{w, source, m}.listModels(limited, s.deps.Upstream)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(context.Cause(limited), late) {
 			return nil, late
@@ -76,8 +76,8 @@ func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderMode
 	return list, nil
 }
 
-// models returns the names of all pages, each once, sorted.
-func (l link) models(ctx context.Context, up outbound.Sender) ([]string, error) {
+// listModels returns the names of all pages, each once, sorted.
+func (l link) listModels(ctx context.Context, up outbound.Sender) ([]string, error) {
 	var names []string
 	next := ""
 	for range maxModelPages {
@@ -87,7 +87,7 @@ func (l link) models(ctx context.Context, up outbound.Sender) ([]string, error) 
 		}
 		for _, name := range page {
 			if len(name) <= maxModelName && len(names) < maxListed {
-				names = append(names, l.scrub(name))
+				names = append(names, l.hideSecrets(name))
 			}
 		}
 		if after == "" || after == next || len(names) == maxListed {
@@ -110,7 +110,7 @@ func (l link) modelPage(ctx context.Context, up outbound.Sender, next string) (n
 	if err != nil {
 		return nil, "", l.callError(fmt.Errorf("the template of the answer %w", err), false)
 	}
-	body, err := l.fetch(ctx, up, out)
+	body, err := l.fetchBody(ctx, up, out)
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,13 +124,13 @@ func (l link) modelPage(ctx context.Context, up outbound.Sender, next string) (n
 	return names, after, nil
 }
 
-// fetch sends what the plugin described and returns the body of the response,
+// fetchBody sends what the plugin described and returns the body of the response,
 // where that is a success.
-func (l link) fetch(ctx context.Context, up outbound.Sender, out *abi.EncodeResponse) ([]byte, error) {
+func (l link) fetchBody(ctx context.Context, up outbound.Sender, out *abi.EncodeResponse) ([]byte, error) {
 	if out.Reply != nil {
 		return []byte(*out.Reply), nil
 	}
-	request, err := l.outgoing(out)
+	request, err := l.outgoingRequest(out)
 	if err != nil {
 		return nil, l.requestError(err)
 	}
@@ -143,7 +143,7 @@ func (l link) fetch(ctx context.Context, up outbound.Sender, out *abi.EncodeResp
 	}
 	defer response.Close()
 	if status := response.Status(); status/100 != 2 {
-		return nil, l.refusal(ctx, status, response.Header(), response.Body(maxErrorBody), untraced{})
+		return nil, l.refusalError(ctx, status, response.Header(), response.Body(maxErrorBody), untraced{})
 	}
 	return response.Body(maxModelsBody), nil
 }

@@ -150,7 +150,7 @@ func ParseRequest(body []byte) (*Request, error) {
 		return nil, err
 	}
 	q := &Request{Fields: fields}
-	// One that is missing may be the workspace's to name, see [request.choose].
+	// One that is missing may be the workspace's to name, see [request.chooseModel].
 	if v := fields["model"]; !rawjson.IsAbsent(v) {
 		var ok bool
 		if q.Model, ok = rawjson.String(v); !ok {
@@ -229,7 +229,7 @@ type request struct {
 var roles = []string{"system", "user", "assistant", "developer", "tool"}
 
 // check returns the request, in the contract's order of checks. Parameters of the
-// workspace are not in it yet, see [request.settle].
+// workspace are not in it yet, see [request.applyRules].
 func (q *Request) check() (*request, error) {
 	r := &request{asked: q, size: q.Size(), fields: q.Fields, messages: q.Messages, model: q.Model}
 	if r.fields == nil {
@@ -258,9 +258,9 @@ func (q *Request) check() (*request, error) {
 	return r, r.parseTools()
 }
 
-// choose fills in the model of a workspace, and checks that it allows the one
+// chooseModel fills in the model of a workspace, and checks that it allows the one
 // that is asked for. unnamed: the request may do without.
-func (r *request) choose(w *workspace.Workspace, unnamed bool) error {
+func (r *request) chooseModel(w *workspace.Workspace, unnamed bool) error {
 	if r.model = cmp.Or(r.model, w.DefaultModel); r.model != "" {
 		r.fields["model"] = jsonbody.Quote(r.model)
 	}

@@ -25,9 +25,9 @@ func TestRequestLetsBodyGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newConversation(r, &workspace.PromptTexts{}, nil, 0)
-	want := string(c.body(0, false))
+	want := string(c.roundBody(0, false))
 	clear(body)
-	if got := string(c.body(0, false)); got != want {
+	if got := string(c.roundBody(0, false)); got != want {
 		t.Errorf("the conversation became %s with the body, want %s", got, want)
 	}
 	if !r.tools.names["f"] || r.model != "m" {
@@ -57,7 +57,7 @@ func BenchmarkRequest(b *testing.B) {
 					b.Fatal(err)
 				}
 				c := newConversation(r, &workspace.PromptTexts{System: new("Be brief.")}, nil, 0)
-				if len(c.body(0, false)) < body.Len() {
+				if len(c.roundBody(0, false)) < body.Len() {
 					b.Fatal("the body is shorter than what came")
 				}
 			}

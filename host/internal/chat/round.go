@@ -61,9 +61,9 @@ type round struct {
 	trace    tracedRound
 }
 
-// open begins the next round: encode, send, and again once where nothing came
+// openRound begins the next round: encode, send, and again once where nothing came
 // of it. It returns with a response that is a success, or a reply.
-func (a *Answer) open() error {
+func (a *Answer) openRound() error {
 	rd := &a.round
 	if a.outcome.Rounds > 0 {
 		a.carry = append(a.carry, base64.StdEncoding.EncodeToString(rd.carry))
@@ -81,19 +81,19 @@ func (a *Answer) open() error {
 	in := abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),
 		Options:  a.workspace.GuestOptions(a.manifest),
-		Chat:     a.talk.body(a.outcome.Rounds, rd.last),
+		Chat:     a.talk.roundBody(a.outcome.Rounds, rd.last),
 		Round:    a.outcome.Rounds,
 		Carry:    a.carry,
 	}
 	a.outcome.Rounds++
 	a.sent += len(in.Chat)
 	rd.sent, rd.heard = len(in.Chat), a.heard
-	if err := a.reserve(len(in.Chat)); err != nil {
+	if err := a.reserveTokens(len(in.Chat)); err != nil {
 		return err
 	}
 	a.beginTrace()
 	for {
-		again, err := a.send(&in)
+		again, err := a.sendRound(&in)
 		wait := a.deps.Limits.RetryDelay
 		if e, ok := errors.AsType[*apierr.Error](err); ok && a.waitsFor(e, in.Attempt) {
 			again, wait = true, max(wait, e.RetryAfter)
@@ -121,9 +121,9 @@ func (a *Answer) waitsFor(e *apierr.Error, attempt int) bool {
 		e.RetryAfter > 0 && e.RetryAfter <= maxWait && a.ctx.Err() == nil
 }
 
-// send makes one attempt. again says that it may be made once more.
-func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
-	out, err := a.encode(in)
+// sendRound makes one attempt. again says that it may be made once more.
+func (a *Answer) sendRound(in *abi.EncodeRequest) (again bool, err error) {
+	out, err := a.encodeRequest(in)
 	if err != nil {
 		return false, a.pluginError(err)
 	}
@@ -131,7 +131,7 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 		a.round.reply = out.Reply
 		return false, nil
 	}
-	response, err := a.request(out)
+	response, err := a.sendRequest(out)
 	if err != nil {
 		up, ok := errors.AsType[*outbound.Error](err)
 		// Broken before its head is a connection error too: the provider has
@@ -149,26 +149,26 @@ func (a *Answer) send(in *abi.EncodeRequest) (again bool, err error) {
 	if status == http.StatusServiceUnavailable && len(bytes.TrimSpace(body)) == 0 && in.Attempt == 0 {
 		return true, nil
 	}
-	return false, a.refused(status, response.Header(), body)
+	return false, a.explainRefusal(status, response.Header(), body)
 }
 
-// encode has the plugin describe the request.
-func (a *Answer) encode(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
+// encodeRequest has the plugin describe the request.
+func (a *Answer) encodeRequest(in *abi.EncodeRequest) (*abi.EncodeResponse, error) {
 	_, step := a.deps.step(a.round.trace.ctx, stepEncode)
 	out, err := a.source.Encode(a.ctx, in)
 	step.End(err)
 	return out, err
 }
 
-// request sends what the plugin described, and waits for the response's head.
-func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
+// sendRequest sends what the plugin described, and waits for the response's head.
+func (a *Answer) sendRequest(out *abi.EncodeResponse) (outbound.Response, error) {
 	_, step := a.deps.step(a.round.trace.ctx, stepRequest)
-	request, err := a.outgoing(out)
+	request, err := a.outgoingRequest(out)
 	if err != nil {
 		step.End(err)
 		return nil, err
 	}
-	request.Round = a.outcome.Rounds - 1 // open has counted it
+	request.Round = a.outcome.Rounds - 1 // openRound has counted it
 	response, err := a.deps.Upstream.Do(a.ctx, request)
 	if err == nil {
 		step.Number("http.response.status_code", response.Status())
@@ -177,18 +177,18 @@ func (a *Answer) request(out *abi.EncodeResponse) (outbound.Response, error) {
 	return response, err
 }
 
-// next reads what the provider has sent and returns the records that it
+// nextRecords reads what the provider has sent and returns the records that it
 // decodes to, good until the next call. Once the round has ended, it must not
 // be called again.
-func (a *Answer) next() ([]byte, error) {
+func (a *Answer) nextRecords() ([]byte, error) {
 	rd := &a.round
 	if rd.reply != nil {
-		return a.decode([]abi.Event{{Data: []byte(*rd.reply)}}, true)
+		return a.decodeEvents([]abi.Event{{Data: []byte(*rd.reply)}}, true)
 	}
 	if len(rd.waiting) > 0 {
 		return a.decodeBatch()
 	}
-	a.rest()
+	a.returnBuffers()
 	events, err := rd.response.Next()
 	last := false
 	if err != nil {
@@ -206,7 +206,7 @@ func (a *Answer) next() ([]byte, error) {
 		rd.linger = time.AfterFunc(lingering, func() { _ = response.Close() })
 	}
 	if last || len(events) == 0 {
-		return a.decode(events, last)
+		return a.decodeEvents(events, last)
 	}
 	rd.waiting = events
 	return a.decodeBatch()
@@ -215,7 +215,7 @@ func (a *Answer) next() ([]byte, error) {
 // decodeBroken ends a response that broke off with cause, which is the error unless the
 // plugin has seen the answer's end: some servers close the connection behind it.
 func (a *Answer) decodeBroken(cause error) ([]byte, error) {
-	records, err := a.decode(nil, true)
+	records, err := a.decodeEvents(nil, true)
 	for rest := records; err == nil; {
 		r, after, ok, malformed := abi.NextRecord(rest)
 		if malformed != nil || !ok || r.Kind == abi.RecordError {
@@ -238,17 +238,17 @@ func (a *Answer) decodeBatch() ([]byte, error) {
 		}
 	}
 	a.round.waiting = events[n:]
-	return a.decode(events[:n], false)
+	return a.decodeEvents(events[:n], false)
 }
 
 // firstEvents is how many events a call gets behind which the plugin may tell of a
 // pattern: more of a kind that the host can make records of would be decoded.
 const firstEvents = 4
 
-// decode turns events into records: those that are of the round's pattern by
+// decodeEvents turns events into records: those that are of the round's pattern by
 // that, and the others by the plugin, whose state travels.
-func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
-	rd, b := &a.round, a.work()
+func (a *Answer) decodeEvents(events []abi.Event, last bool) ([]byte, error) {
+	rd, b := &a.round, a.takeBuffers()
 	b.records = b.records[:0]
 	for {
 		matched, rest := rd.pattern.AppendRecords(b.records, events)
@@ -260,7 +260,7 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 		if !rd.begun || rd.tells {
 			now = min(now, firstEvents)
 		}
-		records, err := a.call(b, rest[:now], last && now == len(rest))
+		records, err := a.callDecode(b, rest[:now], last && now == len(rest))
 		if err != nil {
 			return nil, err
 		}
@@ -275,8 +275,8 @@ func (a *Answer) decode(events []abi.Event, last bool) ([]byte, error) {
 	}
 }
 
-// call has the plugin turn events into records.
-func (a *Answer) call(b *buffers, events []abi.Event, last bool) ([]byte, error) {
+// callDecode has the plugin turn events into records.
+func (a *Answer) callDecode(b *buffers, events []abi.Event, last bool) ([]byte, error) {
 	rd := &a.round
 	flags := byte(abi.FlagPatterns)
 	if !rd.begun {
@@ -322,7 +322,7 @@ func inputSize(state []byte, events []abi.Event) int {
 func (a *Answer) endRound(err error) {
 	a.endTrace(err)
 	a.round.close()
-	a.settle()
+	a.settleRound()
 }
 
 // close lets the response go. It may be called more than once.

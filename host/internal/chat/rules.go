@@ -95,10 +95,10 @@ func enforces(tools json.RawMessage, typ string) bool {
 	})
 }
 
-// settle brings together what the request, w's parameters and w's rules say: a
+// applyRules brings together what the request, w's parameters and w's rules say: a
 // rule wins over the request, field by field, and the request over a parameter. It
 // returns what the client asked for and does not get: for the log.
-func (r *request) settle(w *workspace.Workspace) (lost []string) {
+func (r *request) applyRules(w *workspace.Workspace) (lost []string) {
 	if r.asked.Portable && w.Source != "openAi" && w.Source != "azureOpenAi" {
 		for _, name := range ownFields {
 			delete(r.fields, name)

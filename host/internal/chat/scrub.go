@@ -21,9 +21,11 @@ func secretsOf(w *workspace.Workspace) (all []string) {
 	return all
 }
 
-// scrub takes the workspace's secrets out of a text that came from outside, half of
+// hideSecrets takes the workspace's secrets out of a text that came from outside, half of
 // one at the end of a text that was cut, too.
-func (l link) scrub(s string) string { return secret.NewScrubber(secretsOf(l.workspace)...).Text(s) }
+func (l link) hideSecrets(s string) string {
+	return secret.NewScrubber(secretsOf(l.workspace)...).Text(s)
+}
 
 // A hidden takes the secrets of a workspace out of what its provider says. The zero
 // value hides nothing.
@@ -33,8 +35,8 @@ type hidden struct {
 	members memberScrub
 }
 
-// hideSecrets returns what hides the secrets of w.
-func hideSecrets(w *workspace.Workspace) hidden {
+// newHidden returns what hides the secrets of w.
+func newHidden(w *workspace.Workspace) hidden {
 	h := hidden{secrets: secret.NewWholeScrubber(shortestSecret, secretsOf(w)...)}
 	for i := range h.texts {
 		h.texts[i] = h.secrets.Stream()
@@ -45,9 +47,9 @@ func hideSecrets(w *workspace.Workspace) hidden {
 // isIn reports whether members, a checked object or nothing, hold a secret.
 func (h *hidden) isIn(members []byte) bool { return h.members.holds(h.secrets, members) }
 
-// bounded scrubs a provider's words and cuts them to what is shown of them.
-func (l link) bounded(s string) string {
-	s = strings.TrimSpace(strings.ToValidUTF8(l.scrub(s), "\ufffd"))
+// boundMessage scrubs a provider's words and cuts them to what is shown of them.
+func (l link) boundMessage(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(l.hideSecrets(s), "\ufffd"))
 	if len(s) <= maxProviderMessage {
 		return s
 	}
@@ -58,10 +60,10 @@ func (l link) bounded(s string) string {
 	return s[:n] + "…"
 }
 
-// scrubbed makes err fit for the log.
-func (l link) scrubbed(err error) error {
-	if text := err.Error(); l.scrub(text) != text {
-		return errors.New(l.scrub(text))
+// hideInError makes err fit for the log.
+func (l link) hideInError(err error) error {
+	if text := err.Error(); l.hideSecrets(text) != text {
+		return errors.New(l.hideSecrets(text))
 	}
 	return err
 }

@@ -28,8 +28,8 @@ func (d *Deps) admit(p *limit.Pass, r *request, w *workspace.Workspace) error {
 // returned.
 func (a *Answer) Limits() limit.State { return a.limits }
 
-// end ends what the answer has to do with limits.
-func (a *Answer) end() {
+// endLimits ends what the answer has to do with limits.
+func (a *Answer) endLimits() {
 	a.limits = a.pass.State()
 	a.pass.End()
 }
@@ -37,10 +37,10 @@ func (a *Answer) end() {
 // tokens is a plugin's count as one that can be added up.
 func tokens(n uint64) int64 { return int64(min(n, 1<<40)) } //nolint:gosec // it fits
 
-// reserve has a round paid for, as far as that is known before it: sent are its
+// reserveTokens has a round paid for, as far as that is known before it: sent are its
 // bytes. Of the one that the answer was let by with it is already. An error says that
 // a budget is spent.
-func (a *Answer) reserve(sent int) error {
+func (a *Answer) reserveTokens(sent int) error {
 	if a.admitted {
 		a.admitted = false
 		return nil
@@ -48,11 +48,11 @@ func (a *Answer) reserve(sent int) error {
 	return a.pass.Round(limit.Estimate(sent, a.most))
 }
 
-// settle has the round paid for by what it took. What the provider does not count, or
+// settleRound has the round paid for by what it took. What the provider does not count, or
 // counts as nothing, is estimated by its bytes. Where there is no count at all, it is
 // what was reserved if that is more: a client may leave before the provider counts. It
 // may be called more than once.
-func (a *Answer) settle() {
+func (a *Answer) settleRound() {
 	rd := &a.round
 	prompt, completion := int64(rd.sent+3)/4, int64(a.heard-rd.heard+3)/4
 	switch {

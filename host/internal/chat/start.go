@@ -67,7 +67,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	if guards != nil {
 		guards.SetState(guardsOf(q.Carries, r.messages))
 	}
-	blocked := guards.question(r.messages)
+	blocked := guards.guardQuestion(r.messages)
 	if _, refused := asRefusal(blocked); blocked != nil && !refused {
 		if b, ok := errors.AsType[*guard.Blocked](blocked); ok {
 			return nil, blockedError(b)
@@ -112,10 +112,10 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	a.outcome.attempted(&first)
 	handed = true
 	if err = blocked; err == nil {
-		err = a.wait()
+		err = a.awaitFirst()
 	}
-	for err != nil && (a.adapt(err) || a.fallBack(err)) {
-		err = a.wait()
+	for err != nil && (a.adaptToModel(err) || a.fallBack(err)) {
+		err = a.awaitFirst()
 	}
 	if _, refused := asRefusal(err); refused {
 		a.broken, err = err, nil
@@ -123,9 +123,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	if err == nil {
 		return a, nil
 	}
-	cause := a.left()
+	cause := a.calledOff()
 	if cause == nil {
-		cause = a.explain(err)
+		cause = a.explainError(err)
 	}
 	a.endRound(cause)
 	a.Close()
@@ -149,16 +149,16 @@ func narrow(a, b []string) []string {
 	return both
 }
 
-// wait opens the first round and waits for its first event.
-func (a *Answer) wait() error {
-	if err := a.open(); err != nil {
+// awaitFirst opens the first round and waits for its first event.
+func (a *Answer) awaitFirst() error {
+	if err := a.openRound(); err != nil {
 		return err
 	}
-	records, err := a.next()
+	records, err := a.nextRecords()
 	if err != nil {
 		return err
 	}
-	if err := a.peek(records); err != nil {
+	if err := a.peekFailure(records); err != nil {
 		return err
 	}
 	if a.round.ended && len(records) == 0 {
