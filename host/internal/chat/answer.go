@@ -73,7 +73,7 @@ type Answer struct {
 	talk      conversation
 	forming   bool // the round to come is for the format that others could not ask for
 	tools     tools
-	usage     bool      // the client is told of it
+	usage     bool      // the client gets it
 	counted   []byte    // an object of what providers count beside tokens, of all rounds
 	found     []citable // by the searches so far
 	questions [2]string // the user's last message and the one before, as long as calls are answered
@@ -157,7 +157,7 @@ func (a *Answer) Close() {
 	}
 }
 
-// Outcome says what became of the answer, once WriteTo has returned.
+// Outcome is what became of the answer, once WriteTo has returned.
 func (a *Answer) Outcome() Outcome {
 	o := a.outcome
 	if a.sink != nil {
@@ -292,7 +292,7 @@ func (a *Answer) askForFormat() {
 	}
 }
 
-// sayHeldText says a text that waited for its format: the round ended otherwise.
+// sayHeldText passes on a text that waited for its format: the round ended otherwise.
 func (a *Answer) sayHeldText() {
 	if text := a.round.held; len(text) > 0 {
 		a.rememberText(text)

@@ -37,7 +37,7 @@ func (a *Answer) finishAnswer(clientCalls bool) error {
 	return nil
 }
 
-// failAnswer ends the answer with an error, unless nobody is there to read it.
+// failAnswer ends the answer with an error, unless the client has left.
 func (a *Answer) failAnswer(err error) error {
 	a.endRound(err)
 	if left, ok := errors.AsType[*clientLeft](err); ok {

@@ -54,7 +54,7 @@ func (d *Deps) prepare(ctx context.Context, r *request, w *workspace.Workspace, 
 	}, release, nil
 }
 
-// checkSettings says what w lacks of what its plugin needs.
+// checkSettings returns an error where w lacks what its plugin needs.
 func checkSettings(w *workspace.Workspace, m *abi.Manifest) error {
 	if err := workspace.CheckRequired(w, m); err != nil {
 		return err

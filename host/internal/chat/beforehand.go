@@ -15,7 +15,7 @@ type beforehand struct {
 	found   []byte // what the model reads of it, behind the prompt
 }
 
-// foundWords stand before what was found.
+// foundWords begin what was found.
 const foundWords = "The documents were searched for the question. Answer from what was found, which follows, and say so where it is not enough:"
 
 // maxQuestion bounds what is searched for, in bytes.
@@ -61,7 +61,7 @@ func (a *Answer) searchBeforehand() error {
 	return nil
 }
 
-// tellBeforehand tells the sink of the search, which may have been made before there
+// tellBeforehand gives the sink the search, which may have been made before there
 // was one. The client's conversation gets nothing of it: the model knows no calls.
 func (a *Answer) tellBeforehand() {
 	b := a.talk.before

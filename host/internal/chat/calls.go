@@ -65,7 +65,7 @@ func (a *Answer) answerCalls(calls []*call) error {
 	return nil
 }
 
-// announceSearches tells the sink what will be searched.
+// announceSearches gives the sink what will be searched.
 func (a *Answer) announceSearches(calls []*call) {
 	if len(a.talk.indexes) == 0 {
 		return
@@ -77,7 +77,7 @@ func (a *Answer) announceSearches(calls []*call) {
 	}
 }
 
-// noteSearch numbers the hits of a search, and tells the sink of them.
+// noteSearch numbers the hits of a search, and gives the sink them.
 func (a *Answer) noteSearch(r *result) error {
 	if !r.search {
 		return nil
@@ -89,7 +89,7 @@ func (a *Answer) noteSearch(r *result) error {
 	return a.guards.blockError()
 }
 
-// tellSearched tells the sink of a search.
+// tellSearched gives the sink a search that has ended.
 func (a *Answer) tellSearched(r *result) {
 	a.sink.Searched(&Searched{Index: r.index, Query: r.query, Hits: r.found.Hits})
 }
@@ -211,7 +211,7 @@ func refusal(format string, args ...any) result {
 	return result{content: text, sources: []byte("[]"), failed: true}
 }
 
-// searchFailure tells the model what it can mend, and no more than that
+// searchFailure has for the model what it can mend, and no more than that
 // something failed of what it cannot.
 func searchFailure(err error) result {
 	r := refusal("The search failed; it is not your arguments. Answer without it, or try once more.")

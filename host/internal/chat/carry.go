@@ -17,7 +17,7 @@ const maxCarried = 2 << 20
 // A Carry is what an answer's last round left for the plugin. The answer that goes
 // on from there wants it back, see [Request.Carries].
 type Carry struct {
-	By    string   `json:"by"`    // plugin, version and model: it is nobody else's
+	By    string   `json:"by"`    // plugin, version and model: for no other to read
 	Calls []string `json:"calls"` // ids of the client's calls that the round made
 	Bytes []byte   `json:"-"`     // the plugin's; none: it wants nothing back
 	// Texts are hashes of the texts that the client may have for the message of a round
@@ -36,7 +36,7 @@ func (c *Carry) Needed() bool { return len(c.Bytes) > 0 || c.Message != nil || c
 // by names who makes carries with m for a model, and reads them.
 func by(m *abi.Manifest, model string) string { return m.Name + " " + m.Version + " " + model }
 
-// tellCarry tells the sink what the round that has ended left. The plugin's bytes are
+// tellCarry gives the sink what the round that has ended left. The plugin's bytes are
 // left out of a round that searched: its calls are not all the client's to send back.
 func (a *Answer) tellCarry(internal int) {
 	c := Carry{By: by(a.manifest, a.model)}

@@ -9,7 +9,7 @@ import (
 )
 
 // A Failure says whose failure ended an answer, for logs and metrics: it is the
-// cause of the [apierr.Error] that the client is told. It holds nothing that anybody
+// cause of the [apierr.Error] that the client gets. It holds nothing that anybody
 // said, but what a plugin reports for the log and the provider's code.
 type Failure struct {
 	Workspace                     string // uid
@@ -64,7 +64,7 @@ func (l link) failure(kind string, cause error) *Failure {
 	return f
 }
 
-// attributed returns err as the client is told it, with a [Failure] as its
+// attributed returns err as the client gets it, with a [Failure] as its
 // cause.
 func (l link) attributed(err error) *apierr.Error {
 	e := apierr.From(err)
@@ -72,7 +72,7 @@ func (l link) attributed(err error) *apierr.Error {
 		return e
 	}
 	if _, ok := errors.AsType[*limit.Refused](e); ok {
-		return e // nobody failed
+		return e // no provider failed
 	}
 	own := *e
 	own.Err = l.failure("other", e.Err)

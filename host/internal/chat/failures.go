@@ -22,7 +22,7 @@ import (
 // maxProviderMessage bounds what is repeated of a provider's own words.
 const maxProviderMessage = 2 << 10
 
-// explainError turns whatever ended an answer into what the client is told.
+// explainError turns what ended an answer into the error that the client gets.
 func (a *Answer) explainError(err error) *apierr.Error {
 	if errors.Is(context.Cause(a.ctx), errAnswerTimeout) {
 		return &apierr.Error{
@@ -130,7 +130,7 @@ func (l link) providerError(p *abi.ProviderError, status int, after time.Duratio
 	return e
 }
 
-// saysQuota is what the client is told where no time to wait helps.
+// saysQuota is what the client reads where no time to wait helps.
 const saysQuota = "The workspace's account with the provider has no money or quota left: asking again is in vain until whoever pays for it adds some. The provider answered"
 
 // reasons are what a request is refused for, by the plugin's word for it.

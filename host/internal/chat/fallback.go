@@ -53,7 +53,7 @@ var errPassedOver = errors.New("the workspace is passed over")
 
 // moveTo has the workspace uid take the answer over: its source, key, model, rules
 // and limits, under the rights of the caller, with the prompts and indexes of the
-// workspace that was asked first. An error leaves a as it was, but that nobody pays
+// workspace that was asked first. An error leaves a as it was, but that no one pays
 // for it where a limit was in the way.
 func (a *Answer) moveTo(uid string) error {
 	if !a.asked.Caller.Workspace(uid) {

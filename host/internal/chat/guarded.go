@@ -17,7 +17,7 @@ import (
 )
 
 // A guarded is the guards of an answer. Texts enter by question and passages, and
-// leave by the sink that it stands in front of; all forms of answers have one. nil: the
+// leave by the sink that it wraps; all forms of answers have one. nil: the
 // answer has no guards, which costs nothing.
 type guarded struct {
 	*guard.Chain
@@ -75,7 +75,7 @@ func (d *Deps) guards(ctx context.Context, caller *auth.Caller, w *workspace.Wor
 	return g, nil
 }
 
-// tellGuard tells who counts what a guard did.
+// tellGuard calls the observer of guards.
 func (d *Deps) tellGuard(w *workspace.Workspace, e guard.Event) {
 	if d.Guarded != nil {
 		d.Guarded(w.UID, e)
@@ -93,7 +93,7 @@ func (g *guarded) letGo() {
 	g.release = nil
 }
 
-// hasStage reports whether a guard stands at a stage.
+// hasStage reports whether a guard looks at texts of a stage.
 func (g *guarded) hasStage(stage string) bool { return g != nil && g.Has(stage) }
 
 // blockError is why a guard ended the answer, if one did.

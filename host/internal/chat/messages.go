@@ -67,7 +67,7 @@ func assistantMessage(text []byte, said *response.Said, calls []*call) []byte {
 
 // sentArguments is what the provider is given back of a call's arguments. Some
 // parse them, and would refuse the whole conversation for a broken one; what
-// was wrong stands in the call's answer.
+// was wrong is in the call's answer.
 func sentArguments(b []byte) []byte {
 	if t := bytes.TrimSpace(b); len(t) > 0 && t[0] == '{' && json.Valid(t) {
 		return b
@@ -185,7 +185,7 @@ func appendWithPassages(b []byte, h Hit, hits []Hit) []byte {
 	return o.Append(b)
 }
 
-// reportBegin tells the client of calls that are about to run.
+// reportBegin reports calls that are about to run to the client.
 func (a *Answer) reportBegin(calls []*call) {
 	if name := a.tools.reports.progress; name != "" {
 		for _, c := range calls {
@@ -203,7 +203,7 @@ func (a *Answer) reportBegin(calls []*call) {
 	}
 }
 
-// reportEnd tells the client what came of a call.
+// reportEnd reports the result of a call to the client.
 func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	if name := a.tools.reports.sources; name != "" {
 		report := jsonbody.Object{"call_id": jsonbody.Quote(c.id), "sources": r.sources, "documents": r.sources}
@@ -220,7 +220,7 @@ func (a *Answer) reportEnd(c *call, r result, message []byte) {
 	}
 }
 
-// reportedArguments is what front ends are told of a search's arguments: with the
+// reportedArguments is what front ends get of a search's arguments: with the
 // index under both of the names that they read.
 func reportedArguments(b []byte) json.RawMessage {
 	if o, ok := jsonbody.ObjectOf(b); ok && o["indexUid"] != nil && o["index_uid"] == nil {

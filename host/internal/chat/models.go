@@ -31,7 +31,7 @@ type Target struct {
 }
 
 // Models lists what caller may name, sorted by id: the workspaces that can
-// answer without being told a model, and the models that they list by name.
+// answer without a model's name, and the models that they list by name.
 func (s *Service) Models(ctx context.Context, caller *auth.Caller) ([]Model, error) {
 	uids, _, err := s.deps.Workspaces.WorkspaceUIDs(ctx, 0, math.MaxInt)
 	if err != nil {

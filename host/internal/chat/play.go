@@ -146,7 +146,7 @@ func (a *Answer) callMembers(index int, members []byte) {
 	}
 }
 
-// cites reports whether the sink is told what the answer rests on.
+// cites reports whether the sink gets what the answer rests on.
 func (a *Answer) cites() bool {
 	return a.asked.Cite || a.asked.CiteReports && a.tools.reports.sources != ""
 }
@@ -207,7 +207,7 @@ func (a *Answer) passOnText(kind Kind, text, extra []byte) {
 	a.sink.Text(kind, text, extra)
 }
 
-// endTexts says what was held of the texts and arguments of a round that is
+// endTexts passes on what was held of the texts and arguments of a round that is
 // over.
 func (a *Answer) endTexts() {
 	for i := range a.hidden.texts {

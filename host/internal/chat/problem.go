@@ -18,7 +18,7 @@ type Problem string
 // The problems.
 const (
 	ProblemKey      Problem = "apiKey"   // missing, or the provider does not accept it
-	ProblemBaseURL  Problem = "baseUrl"  // nobody answers there, or it may not be reached
+	ProblemBaseURL  Problem = "baseUrl"  // nothing answers there, or it may not be reached
 	ProblemModel    Problem = "model"    // missing, not allowed, or unknown to the provider
 	ProblemPlugin   Problem = "plugin"   // none is loaded for the source, or it failed
 	ProblemSettings Problem = "settings" // one that the source needs is missing
@@ -39,7 +39,7 @@ func ProblemOf(e *apierr.Error) Problem {
 	case e.Code == chaterr.InvalidChatModel, e.Code == chaterr.ModelRequired, e.Param == "model":
 		return ProblemModel
 	case kind == pluginRefused && e.Code == chaterr.LLMProviderRejectedRequest:
-		return ProblemSettings // of which its manifest does not tell, such as one of two ways to sign in
+		return ProblemSettings // that its manifest does not declare, such as one of two ways to sign in
 	case e.Code == chaterr.ChatProviderUnavailable, strings.HasPrefix(kind, "plugin_"):
 		return ProblemPlugin
 	case e.Code.Status() == http.StatusTooManyRequests:

@@ -44,7 +44,7 @@ type round struct {
 	ended    bool        // decode was called for the last time
 	state    []byte
 	pattern  pattern.Matcher // of events that need no call of decode
-	tells    bool            // the plugin told of one
+	tells    bool            // the plugin has sent one
 	text     []byte
 	held     []byte        // text that is said once it has its format
 	hash     uint64        // of the text that the client gets
@@ -121,7 +121,7 @@ func (a *Answer) waitsFor(e *apierr.Error, attempt int) bool {
 		e.RetryAfter > 0 && e.RetryAfter <= maxWait && a.ctx.Err() == nil
 }
 
-// sendRound makes one attempt. again says that it may be made once more.
+// sendRound asks the provider once. again: it may be asked once more.
 func (a *Answer) sendRound(in *abi.EncodeRequest) (again bool, err error) {
 	out, err := a.encodeRequest(in)
 	if err != nil {
@@ -241,7 +241,7 @@ func (a *Answer) decodeBatch() ([]byte, error) {
 	return a.decodeEvents(events[:n], false)
 }
 
-// firstEvents is how many events a call gets behind which the plugin may tell of a
+// firstEvents is how many events a call gets behind which the plugin may send a
 // pattern: more of a kind that the host can make records of would be decoded.
 const firstEvents = 4
 

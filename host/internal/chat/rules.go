@@ -35,7 +35,7 @@ func (r *request) checkRules(w *workspace.Workspace) error {
 	return r.checkTools(w)
 }
 
-// checkRoles refuses messages that tell the model what to be.
+// checkRoles refuses messages of the system's and the developer's.
 func (r *request) checkRoles(w *workspace.Workspace) error {
 	for i, m := range r.messages {
 		var at [1]json.RawMessage

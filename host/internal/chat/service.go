@@ -28,13 +28,13 @@ type Deps struct {
 	Upstream   outbound.Sender
 	Searcher   Searcher
 	Limits     Limits
-	Tracer     Tracer         // nil: nobody is told what answers spend their time with
-	Limiter    *limit.Limiter // nil: nobody's limits hold, and nothing is counted
+	Tracer     Tracer         // nil: answers are not traced
+	Limiter    *limit.Limiter // nil: there are no limits, and nothing is counted
 	// Guards are the guard plugins; nil: there are none.
 	Guards guard.Plugins
-	// DeploymentGuards stand before those of each workspace.
+	// DeploymentGuards come before those of each workspace.
 	DeploymentGuards []guard.Use
-	// Guarded, where not nil, is told of each call of a guard for a workspace.
+	// Guarded, where not nil, is called for each call of a guard for a workspace.
 	Guarded func(workspace string, e guard.Event)
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".

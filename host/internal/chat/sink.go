@@ -14,10 +14,10 @@ type Sink interface {
 	// Model changes the model's name: another workspace answers from here on.
 	// Nothing of the answer's text was sent so far.
 	Model(name []byte)
-	// Responding tells that the provider has begun to respond, and what it calls
+	// Responding comes once the provider has begun to respond, with what it calls
 	// its model; empty: it does not say.
 	Responding(model []byte)
-	// BeginRound tells that a request to the provider follows.
+	// BeginRound comes before each request to the provider.
 	BeginRound()
 	// Text takes a piece of text, which is not empty. extra is a checked object of
 	// the delta's other members, or nothing.
@@ -35,14 +35,14 @@ type Sink interface {
 	// ToolExtra takes a checked object of members that a call has beside those of
 	// its start.
 	ToolExtra(call int, members []byte)
-	// Searching tells of a search before it begins.
+	// Searching takes a search before it begins.
 	Searching(index, query string)
-	// Searched tells of a search that has ended, in the order of the calls.
+	// Searched takes a search that has ended, in the order of the calls.
 	Searched(*Searched)
 	// Report takes a report that the client asked for, as arguments of a function
 	// of its own.
 	Report(name string, arguments []byte)
-	// EndRound tells what a round left, behind all that came of it.
+	// EndRound takes what a round left, behind all that came of it.
 	EndRound(*Carry)
 	// Finish ends an answer that is whole.
 	Finish(*Finish)

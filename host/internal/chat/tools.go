@@ -41,7 +41,7 @@ func reportOf(name string) int {
 	return slices.IndexFunc(reports[:], func(r [2]string) bool { return r[0] == name || r[1] == name })
 }
 
-// tools says who answers what the model calls.
+// tools are the functions that the model may call, by who answers them.
 type tools struct {
 	names   map[string]bool // of the client's functions, which it answers itself
 	reports reportNames

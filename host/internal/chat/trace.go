@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Tracer is told what an answer spends its time with: steps within steps. It
+// A Tracer observes what an answer spends its time with: steps within steps. It
 // learns numbers and names of our own, and nothing that anybody said. Safe for
 // concurrent use. See package tracing for the real one.
 type Tracer interface {
@@ -67,7 +67,7 @@ func (a *Answer) beginTrace() {
 	t.step.Text("plugin_version", a.manifest.Version)
 }
 
-// decodeTraced calls the plugin, and takes the time where somebody wants it.
+// decodeTraced calls the plugin, and takes the time where there is a tracer.
 func (a *Answer) decodeTraced(in, dst []byte) ([]byte, error) {
 	if a.deps.Tracer == nil {
 		return a.source.Decode(a.ctx, in, dst)

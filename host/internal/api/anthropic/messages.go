@@ -142,7 +142,7 @@ func (w *Messages) add(b *block) {
 	w.start(b)
 }
 
-// start tells that b begins.
+// start writes the event that begins b.
 func (w *Messages) start(b *block) {
 	w.open, b.told = b, true
 	data := strconv.AppendInt([]byte(`,"index":`), int64(b.index), 10)
@@ -160,7 +160,7 @@ func (w *Messages) start(b *block) {
 	w.event("content_block_start", data)
 }
 
-// delta tells what is added to b; data are members behind the delta's type.
+// delta writes the event of what is added to b; data are members behind the delta's type.
 func (w *Messages) delta(b *block, typ string, data []byte) {
 	head := strconv.AppendInt([]byte(`,"index":`), int64(b.index), 10)
 	head = append(append(append(head, `,"delta":{"type":"`...), typ...), '"')
@@ -202,7 +202,7 @@ func (w *Messages) ToolArguments(call int, piece []byte) {
 	}
 }
 
-// input tells a piece of a call's input.
+// input writes the event of a piece of a call's input.
 func (w *Messages) input(b *block, piece []byte) {
 	w.delta(b, "input_json_delta", rawjson.AppendString([]byte(`,"partial_json":`), piece))
 }

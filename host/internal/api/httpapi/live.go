@@ -51,8 +51,8 @@ type answers struct{ *Server }
 
 // Stream implements [chatapi.Answers]. It answers with an error that has a status of its own until the
 // provider's first event, and with a stream of events from then on: from
-// Limits.Opening on at the latest, since what stands between here and the client
-// cuts connections on which nothing comes.
+// Limits.Opening on at the latest, since proxies between here and the client
+// cut connections on which nothing comes.
 func (s answers) Stream(r *call, q *chatapi.Question) error {
 	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
@@ -240,7 +240,7 @@ func (s answers) Try(r *call, q *chatapi.Question, w chat.Sink) (o chat.Outcome,
 	return answer.Outcome(), err
 }
 
-// setWorkspace says which workspace answered, where another one could have.
+// setWorkspace names the workspace that answered, where another one could have.
 func setWorkspace(c *fiber.Ctx, answer *chat.Answer) {
 	if uid := answer.AnsweredBy(); uid != "" {
 		c.Set("X-Parley-Workspace", uid)

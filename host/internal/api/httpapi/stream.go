@@ -13,7 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// comment is what a silent stream says that it is there.
+// comment keeps a silent stream open.
 var comment = []byte(":\n\n")
 
 // A stream is an answer under way, from before its first byte on. Its sink writes

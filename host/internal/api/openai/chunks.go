@@ -119,7 +119,7 @@ func (r *Chunks) Responding(model []byte) {
 
 // BeginRound implements [chat.Sink].
 func (r *Chunks) BeginRound() {
-	r.choice = r.choice[:0] // of a turn that the client was not told of
+	r.choice = r.choice[:0] // of a turn that the client did not see
 }
 
 // common appends how every chunk begins.
@@ -208,7 +208,7 @@ func appendLine(b, text []byte) []byte {
 	return b
 }
 
-// inside returns what stands between the braces of a JSON object.
+// inside returns what is between the braces of a JSON object.
 func inside(object []byte) []byte {
 	object = bytes.TrimSpace(object)
 	if len(object) < 2 {

@@ -13,7 +13,7 @@ import (
 
 // messages builds a chat's messages of a response's items.
 type messages struct {
-	list []chat.Item // each with where in the request it stands, but the assistant's and those of tools
+	list []chat.Item // each with where in the request it is, but the assistant's and those of tools
 	// An assistant message that calls may still be added to; content is null
 	// where it has calls alone.
 	open    bool
@@ -30,11 +30,11 @@ type messages struct {
 
 // A SealedState is the encrypted content of an item that a client sent back.
 type SealedState struct {
-	Param string // where in the request it stands; empty: it was kept here
+	Param string // where in the request it is; empty: it was kept here
 	Text  string
 }
 
-// add adds what stands at path of the request.
+// add adds what is at path of the request.
 func (m *messages) add(path, role string, content json.RawMessage) {
 	m.close()
 	m.show()

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// open adds an item and says so.
+// open adds an item, with its event.
 func (w *ResponseWriter) open(it *item) *item {
 	it.index = len(w.items)
 	w.items = append(w.items, it)
@@ -16,7 +16,7 @@ func (w *ResponseWriter) open(it *item) *item {
 	return it
 }
 
-// closeItem ends an item and says so.
+// closeItem ends an item, with its event.
 func (w *ResponseWriter) closeItem(it *item) {
 	it.done = true
 	w.event("response.output_item.done", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})

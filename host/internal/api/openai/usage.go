@@ -9,7 +9,7 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// usageOf is what a whole answer cost; nothing where nobody counted.
+// usageOf is what a whole answer cost; zero where nothing was counted.
 func usageOf(f *chat.Finish) (u abi.Usage) {
 	if f.Usage != nil {
 		u = *f.Usage

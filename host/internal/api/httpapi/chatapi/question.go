@@ -127,7 +127,7 @@ func ParseUI(_ *Server, r *request.Call, body []byte) (*Question, error) {
 }
 
 // ReadQuestion reads the body of a request for an answer, where the limits of the
-// caller and of the workspace, which may be nobody's, have room for it.
+// caller and of the workspace, which may be that of none, have room for it.
 func (s *Server) ReadQuestion(r *request.Call, workspace limit.Party) ([]byte, error) {
 	key := r.Caller.Payer(s.Address(r))
 	workspace.Tenant, workspace.Address = key.Tenant, key.Address

@@ -95,7 +95,7 @@ func (s *Server) logProvider(r *request.Call, err error, what string) {
 		Str("kind", f.Kind).AnErr("cause", f.Logged()).Msg(what)
 }
 
-// nearModel says which of the provider's models has nearly the name that was asked
+// nearModel names which of the provider's models has nearly the name that was asked
 // for, as far as the provider tells.
 func (s *Server) nearModel(uid, model string) string {
 	list, err := s.Chat.ProviderModels(s.Base, uid)
