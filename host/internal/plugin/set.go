@@ -93,6 +93,9 @@ func ReadFile(file string) ([]byte, error) {
 // ReadInto makes b hold what [ReadFile] returns, and nothing after an error.
 func ReadInto(b *bytes.Buffer, file string) error {
 	b.Reset()
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", file) // a named pipe would be waited for
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return err

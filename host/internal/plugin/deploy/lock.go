@@ -121,6 +121,9 @@ func (d Dir) readLock() (*Lock, error) {
 // [ErrNoLock] where there is none, or no directory: that says nothing of what was pinned.
 func (d Dir) ReadLockText() ([]byte, error) {
 	file := filepath.Join(d.Path, LockFile)
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read plugin lock: %s is no regular file", file) // a named pipe would be waited for
+	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read plugin lock: %w in %s", ErrNoLock, d.Path)

@@ -43,6 +43,9 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 // makeUnnamed returns an empty file without a name in dir, or in the system's own
 // folder where dir is "" or cannot be written to.
 func makeUnnamed(dir string) (*os.File, error) {
+	if f := makeInMemory(dir); f != nil {
+		return f, nil
+	}
 	f, err := os.CreateTemp(dir, dataPrefix+"*")
 	if err != nil && dir != "" {
 		f, err = os.CreateTemp("", dataPrefix+"*")
