@@ -129,6 +129,80 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestAskExplain wants the words, their worth, the passages with what they have, and what had no room.
+func TestAskExplain(t *testing.T) {
+	t.Parallel()
+	a := serveAsked(t)
+	out, errs, code := a.run("ask", "What makes the tides of Neptune?", "--workspace", "notes", "--index", "notes", "--explain")
+	for _, want := range []string{"made by the moon", "\nSearch of notes for ", ": coverage 0.", "1  tides\n", "0  neptune: in no document\n", "  Tides\n", "0 more passages have a word of it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("ask --explain: code %d, errors %q, no %q in:\n%s", code, errs, want, out)
+		}
+	}
+	if strings.ContainsAny(out, "\x1b\r") {
+		t.Errorf("ask --explain prints what a terminal obeys: %q", out)
+	}
+}
+
+func TestEval(t *testing.T) {
+	t.Parallel()
+	a := serveAsked(t)
+	file := filepath.Join(t.TempDir(), "questions.ndjson")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"question":"What makes the tides?","kind":"plain","answer_regex":["by the moon and"]}
+{"question":"What makes bread rise?","kind":"plain","file":["Bread"]}
+
+{"question":"What makes the moon shine?","kind":"hard","answer_regex":["reflected sunlight"]}
+{"question":"Who won the swimming cup in Tashkent?","kind":"none"}
+{"question":"What makes the tides of the sea?","kind":"none","file":[]}
+`)
+	out, errs, code := a.run("eval", file, "--index", "notes", "--failed")
+	for _, want := range []string{
+		"plain                  2  100 %  100 %  100 %  100 %  100 %    0 of 0\n",
+		"none                   0      -      -      -      -      -    1 of 2\n",
+		"all                    3   66 %   66 %   66 %   66 %  100 %    1 of 2\n",
+		"\nNot within 4 kB:\n  What makes the moon shine?\n", "\nNot refused:\n  What makes the tides of the sea?\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("eval: code %d, errors %q, no %q in:\n%s", code, errs, want, out)
+		}
+	}
+	out, _, code = a.run("eval", file, "--index", "notes", "--json")
+	var results []struct {
+		Kind      string
+		Within4k  int
+		Questions int
+	}
+	if err := json.Unmarshal([]byte(out), &results); code != exitOK || err != nil || len(results) != 4 || results[3].Kind != "all" || results[3].Within4k != 2 {
+		t.Errorf("eval --json: code %d, %v: %s", code, err, out)
+	}
+	for want, text := range map[string]string{
+		"questions.ndjson:2: want an object":       "{\"question\":\"x\"}\nno JSON\n",
+		"questions.ndjson:1: there is no question": "{\"file\":[\"a\"]}\n",
+		"questions.ndjson:1: answer_regex: ":       "{\"question\":\"x\",\"answer_regex\":[\"(\"]}\n",
+		"questions.ndjson has no questions":        "\n",
+	} {
+		write(text)
+		if out, errs, code := a.run("eval", file, "--index", "notes"); code == exitOK || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("eval of %q: code %d, printed %q, said %q; want %q", text, code, out, errs, want)
+		}
+	}
+	write("{\"question\":\"x\"}\n")
+	for want, args := range map[string][]string{
+		"--index is missing": {"eval", file},
+		"there is no index nowhere: there are empty, notes": {"eval", file, "--index", "nowhere"},
+		"no such file": {"eval", file + "x", "--index", "notes"},
+	} {
+		if out, errs, code := a.run(args...); code == exitOK || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%q: code %d, printed %q, said %q; want %q", args, code, out, errs, want)
+		}
+	}
+}
+
 // Where the indexes of several workspaces have documents, none is chosen.
 func TestAskWhichWorkspace(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,7 @@ func rootCommand(carry loadModules) *cobra.Command {
 		}
 		return cmdutil.UsageError{Err: fmt.Errorf("%w; `%s --help` lists what there is", err, cmd.CommandPath())}
 	})
-	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(), guardCommand(),
+	root.AddCommand(serveCommand(carry), quickstartCommand(), initCommand(), query.AskCommand(), query.SearchCommand(), query.EvalCommand(), pluginCommand(), telemetry.Command(collectorManifests), documents.Command(), guardCommand(),
 		archiveCommand("dump", "all data, readable by later versions"), archiveCommand("snapshot", "all data as it is on disk, quick to restore"),
 		clusterCommand(), keyCommand(), benchmark.Command(findModule), configCommand(), healthCommand(), versionCommand(), compileCommand(), endChildrenCommand())
 	wrapArgs(root)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
@@ -188,8 +190,9 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 	if meaning != nil {
 		ratio = meaning.Ratio
 	}
-	fit := choose(passage.Rank(docs, q, size, ratio), docs, q)
-	found := retrieval.Found{Coverage: new(passage.Coverage(fit))}
+	ranked := passage.Rank(docs, q, size, ratio)
+	fit := choose(ranked, docs, q)
+	found := retrieval.Found{Coverage: new(passage.Coverage(fit)), Words: tellWords(q), NoRoom: len(ranked) - len(fit)}
 	for i := range fit {
 		p := &fit[i]
 		h := shown[p.Doc]
@@ -200,6 +203,20 @@ func (s *Service) showPassages(rd *reading, sr *searcher, q *passage.Question, c
 		found.Hits = append(found.Hits, h)
 	}
 	return found, nil
+}
+
+// tellWords says what each word of a question is worth, the worthiest first.
+func tellWords(q *passage.Question) (words []retrieval.Word) {
+	whole := 0.0
+	for i := range q.Terms {
+		whole += q.Terms[i].Worth
+	}
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		words = append(words, retrieval.Word{Word: t.Word, Worth: t.Worth / max(whole, math.SmallestNonzeroFloat64), Documents: t.Docs, FoundAs: slices.Sorted(maps.Keys(t.Forms))})
+	}
+	slices.SortStableFunc(words, func(x, y retrieval.Word) int { return cmp.Compare(y.Worth, x.Worth) })
+	return words
 }
 
 // maxAlso bounds the places that are named where a passage is in several.

@@ -50,6 +50,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		}
 		alike.AndNot(docs)
 		term := passage.NewTerm(int(docs.GetCardinality()), n, forms, stops[w.Term])
+		term.Word = w.Term
 		out.Terms = append(out.Terms, term)
 		asked = append(asked, w.Term)
 		worth := float32(0)
@@ -217,10 +218,17 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 	if err != nil {
 		return err
 	}
+	narrowed := s.Universe.GetCardinality() < s.View.Live.GetCardinality()
 	add := func(term string, counts float32) error {
 		b, err := s.DocumentsOf(seg, dict, rank.Derived{Term: term, Exact: term == f.Term, In: f.In})
 		if err != nil || b.IsEmpty() {
 			return err
+		}
+		if narrowed { // how others' documents spell it is not for this caller to know
+			found := roaring.New()
+			if seg.AddTo(found, b); !found.Intersects(s.Universe) {
+				return nil
+			}
 		}
 		forms[term] = max(forms[term], counts)
 		seg.AddTo(docs, b)

@@ -49,6 +49,7 @@ func AskCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&q.workspace, "workspace", "", "workspace that answers, or WORKSPACE/MODEL (default: the only one that this key may ask, that of quickstart, or the only one with documents)")
 	cmd.Flags().StringArrayVar(&q.indexes, "index", nil, "index to search; may be given again (default: all that the workspace searches)")
+	cmd.Flags().BoolVar(&q.explains, "explain", false, "also print why the search found what it found: words, passages, what had no room")
 	return cmdutil.JSONFlag(cmdutil.ClientFlags(cmd, "chatCompletions and search"))
 }
 
@@ -56,14 +57,16 @@ func AskCommand() *cobra.Command {
 type asking struct {
 	question, workspace string
 	indexes             []string
+	explains            bool
 
-	out    *cmdutil.Wrapper
-	hints  io.Writer // for people who wait; nil: nobody does
-	cited  []citation
-	found  []foundPlace
-	answer json.RawMessage // the whole response
-	said   bool            // the answer has a text
-	short  string          // why the answer is not whole; empty: it is
+	queries []string // that the model searched for
+	out     *cmdutil.Wrapper
+	hints   io.Writer // for people who wait; nil: nobody does
+	cited   []citation
+	found   []foundPlace
+	answer  json.RawMessage // the whole response
+	said    bool            // the answer has a text
+	short   string          // why the answer is not whole; empty: it is
 }
 
 // A citation is a place that an answer rests on.
@@ -133,7 +136,10 @@ func (q *asking) run(cmd *cobra.Command, c *cmdutil.Client) error {
 	case cmdutil.WantsJSON(cmd):
 		return cmdutil.WriteJSON(out, q.answer)
 	}
-	return q.printSources(out)
+	if err := q.printSources(out); err != nil || !q.explains {
+		return err
+	}
+	return q.explain(cmd, c)
 }
 
 // quickstartWorkspace is the one that `parley quickstart` makes.
@@ -288,6 +294,11 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 			q.cited = append(q.cited, e.Annotation)
 		}
 	case "response.output_item.done":
+		for _, text := range e.Item.Queries {
+			if !slices.Contains(q.queries, text) {
+				q.queries = append(q.queries, text)
+			}
+		}
 		for _, f := range e.Item.Results {
 			if !slices.ContainsFunc(q.found, func(o foundPlace) bool { return o.Number == f.Number }) {
 				q.found = append(q.found, f)

@@ -49,6 +49,10 @@ func TestSearchPassages(t *testing.T) {
 	if len(said) > 9000 || len(list) < 4 {
 		t.Errorf("%d bytes with %d passages, want what fits 8,000", len(said), len(list))
 	}
+	if list, said := ask(`{"q":"How often are repositories polled?","limit":0,"passages":{"maxBytes":600,"explain":true}}`); len(list) == 0 ||
+		!strings.Contains(said, `"word":"polled","worth":0.`) || !strings.Contains(said, `"foundAs":["polled"`) || !strings.Contains(said, `"noRoom":`) || strings.Count(said, `"coverage":`) != len(list)+1 {
+		t.Errorf("explained: %.1200s", said)
+	}
 	if list, said := ask(`{"q":"How often are repositories polled?","limit":0,"filter":"kind = page","passages":{"maxBytes":600}}`); len(said) > 900 || len(list) == 0 {
 		t.Errorf("%d bytes with %d passages, want at most 600 of them", len(said), len(list))
 	}
@@ -62,6 +66,11 @@ func TestSearchPassages(t *testing.T) {
 		t.Errorf("passages that nobody asked for: %s", said)
 	}
 	tenant := r.tenant(t, map[string]any{"docs": map[string]any{"filter": "kind = other"}})
+	// How documents that a tenant does not see spell a word is not told either.
+	if a := r.do("POST", "/indexes/docs/search", `{"q":"poll the repository","limit":0,"passages":{"explain":true}}`, "Authorization", "Bearer "+tenant); a.status != 200 ||
+		!strings.Contains(a.body, `"foundAs":["polled"]`) || strings.Contains(a.body, "repositories") {
+		t.Errorf("explained to a tenant: %d %s", a.status, a.body)
+	}
 	for name, as := range map[string]struct{ key, sees string }{
 		"key of another index": {r.key([]string{"search"}, []string{"other"}), ""},
 		"key that adds alone":  {r.key([]string{"documents.add"}, []string{"docs"}), ""},

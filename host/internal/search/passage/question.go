@@ -15,6 +15,8 @@ type Question struct {
 
 // A Term is one word of the question.
 type Term struct {
+	Word  string
+	Docs  int     // documents that have it, in one of Forms
 	IDF   float64 // what it is worth to a passage's score, see [IDF]
 	Worth float64 // what it counts in coverage
 	// Forms are the spellings that count as the word, folded, with what each counts: 1 for the word
@@ -74,7 +76,7 @@ const ofStop = 0.3
 // NewTerm returns the term for a word that df of n documents have in one of forms; asks: it makes a question
 // of the others.
 func NewTerm(df, n int, forms map[string]float32, asks bool) Term {
-	t := Term{Worth: IDF(df, max(n, fewDocuments)), Forms: forms, Asks: asks}
+	t := Term{Docs: df, Worth: IDF(df, max(n, fewDocuments)), Forms: forms, Asks: asks}
 	if df == 0 {
 		t.unseen = weighUnseen(n)
 		t.Worth *= t.unseen
@@ -102,7 +104,7 @@ const ofName = 2
 
 // NewName returns the term for a name of several words, as [EachName] finds it, whose parts are terms.
 func NewName(name string, parts []Term) Term {
-	t := Term{Forms: map[string]float32{name: 1}}
+	t := Term{Word: name, Forms: map[string]float32{name: 1}}
 	for i := range parts {
 		t.IDF = max(t.IDF, parts[i].IDF)
 		t.Worth = max(t.Worth, ofName*parts[i].Worth)

@@ -12,10 +12,22 @@ type Found struct {
 	// Coverage is how much of the question, by what its words are worth, the hits have: 0 to 1. nil: not
 	// known, since the hits are whole documents and not passages of them.
 	Coverage *float64
+	// Words are those of the search, the worthiest first; nil: the hits are whole documents.
+	Words []Word
+	// NoRoom is how many more passages have a word of the search, and had no room.
+	NoRoom int
 	// LeftOut is how many hits guards took out.
 	LeftOut int
 	// Warning is for who set the index up, as a sentence; empty: nothing is wrong.
 	Warning string
+}
+
+// A Word is a word of a search.
+type Word struct {
+	Word      string   `json:"word"`
+	Worth     float64  `json:"worth"`     // its part of the whole search, 0 to 1
+	Documents int      `json:"documents"` // that have it; of a name with joints: 0
+	FoundAs   []string `json:"foundAs"`   // the spellings that the index has: other forms, synonyms, near ones
 }
 
 // An Index is what the model is told of an index.
