@@ -29,6 +29,9 @@ type Messages struct {
 	Events chat.FrameWriter
 	// Sealed returns what a client sends back of a round; empty: nothing.
 	Sealed func(*chat.Carry) string
+	// Asked is about how many tokens the question has: clients show it until the answer's
+	// end says how many the provider counted.
+	Asked int
 	// Status is the status of an answer with a failure.
 	Status func(*apierr.Error) int
 
@@ -327,7 +330,10 @@ func (w *Messages) appendStop(b []byte) []byte {
 // written to it, are not among the input's.
 func (w *Messages) appendUsage(b []byte) []byte {
 	var u abi.Usage
-	if w.finish != nil && w.finish.Usage != nil {
+	switch {
+	case w.finish == nil:
+		u.Prompt = uint64(w.Asked)
+	case w.finish.Usage != nil:
 		u = *w.finish.Usage
 	}
 	written := w.cacheWrites()

@@ -60,7 +60,7 @@ func TestV1Message(t *testing.T) {
 	streamed := r.do("POST", messagesV1, body+`,"stream":true}`, "Authorization", "", "X-Api-Key", key)
 	last := -1
 	for _, want := range []string{
-		"event: message_start\n", `"content_block":{"type":"thinking"`, `"delta":{"type":"thinking_delta","thinking":"Hm."}`, "event: content_block_stop\n",
+		"event: message_start\n", `"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":29,`, `"content_block":{"type":"thinking"`, `"delta":{"type":"thinking_delta","thinking":"Hm."}`, "event: content_block_stop\n",
 		`"content_block":{"type":"text","text":""}`, `"delta":{"type":"text_delta","text":"Hel"}`, `"text":"lo"`, "event: content_block_stop\n",
 		"event: message_delta\n", `"stop_reason":"end_turn"`, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 	} {

@@ -25,6 +25,7 @@ func ParseMessage(s *Server, r *request.Call, body []byte) (*Question, error) {
 		return nil, err
 	}
 	w := anthropic.NewMessages(asked.Model)
+	w.Asked = estimateTokens(asked.Chat)
 	w.Status = func(e *apierr.Error) int { return openai.FromError(e).Status }
 	w.Sealed = func(c *chat.Carry) string {
 		if len(c.Calls) == 0 || !c.Needed() || s.Sealer == nil {
@@ -54,5 +55,8 @@ func (s *Server) CountTokens(r *request.Call) error {
 	if err := s.resolve(r, q); err != nil {
 		return err
 	}
-	return r.JSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(q.Chat.Size()+3)/4, 10), '}'))
+	return r.JSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(estimateTokens(q.Chat)), 10), '}'))
 }
+
+// estimateTokens is about how many tokens a question has.
+func estimateTokens(q *chat.Request) int { return (q.Size() + 3) / 4 }
