@@ -267,9 +267,9 @@ func TestIndexLifecycle(t *testing.T) {
 	if done := r.run(write.CreateIndex("a", "")); done.Error == nil || done.Error.Code != indexerr.IndexAlreadyExists.String() {
 		t.Errorf("second creation: error %+v", done.Error)
 	}
-	r.ok(write.UpdateIndex("a", "no", ""))
+	r.ok(write.UpdateIndex("a", "no", "a"))
 	r.add("a", `{"no":1,"x":"old"}`)
-	if done := r.run(write.UpdateIndex("a", "x", "")); done.Error == nil || done.Error.Code != indexerr.IndexPrimaryKeyAlreadyExists.String() {
+	if done := r.run(write.UpdateIndex("a", "x", "a")); done.Error == nil || done.Error.Code != indexerr.IndexPrimaryKeyAlreadyExists.String() {
 		t.Errorf("another key for an index with documents: error %+v", done.Error)
 	}
 	done := r.ok(write.DeleteIndex("a"))

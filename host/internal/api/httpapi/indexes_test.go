@@ -69,6 +69,7 @@ func TestSwapIndexes(t *testing.T) {
 		{name: "no array", method: "POST", path: path, body: `{}`, status: 400, code: "bad_request"},
 		{name: "not for the key", method: "POST", path: path, body: `[{"indexes":["movies","other"]}]`, header: narrow, status: 404, code: "index_not_found"},
 		{name: "bad uid by patch", method: "PATCH", path: "/indexes/movies", body: `{"uid":"b c"}`, status: 400, code: "invalid_index_uid"},
+		{name: "empty uid by patch", method: "PATCH", path: "/indexes/movies", body: `{"uid":""}`, status: 400, code: "invalid_index_uid"},
 		{name: "uid by patch, not for the key", method: "PATCH", path: "/indexes/movies", body: `{"uid":"x"}`, header: narrow, status: 403, code: "invalid_api_key"},
 		{name: "created by patch", method: "PATCH", path: "/indexes/movies", body: `{"createdAt":null}`, status: 400, code: "immutable_index_created_at"},
 		{name: "updated by patch", method: "PATCH", path: "/indexes/movies", body: `{"updatedAt":1}`, status: 400, code: "immutable_index_updated_at"},

@@ -101,8 +101,8 @@ func TestStatsSizes(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s and not %s", tt.path, a.status, a.body, tt.has, tt.hasNot)
 		}
 	}
-	if a := r.do("GET", "/stats?sizeFormat=x", ""); a.status != 400 || !strings.Contains(a.body, "must be raw or human") {
-		t.Errorf("sizeFormat=x is answered %d %s", a.status, a.body)
+	if a := r.do("GET", "/stats?sizeFormat=", ""); a.status != 400 || !strings.Contains(a.body, "must be raw or human") {
+		t.Errorf("sizeFormat= is answered %d %s", a.status, a.body)
 	}
 }
 

@@ -79,11 +79,11 @@ func CreateIndex(uid, primaryKey string) (task.New, error) {
 }
 
 // UpdateIndex is the task that sets the primary key of an index, or gives it
-// another uid, which must be free. "" changes nothing.
+// another uid, which must be free. The key "" and the uid that it has change nothing.
 func UpdateIndex(uid, primaryKey, newUID string) (task.New, error) {
 	n, err := CreateIndex(uid, primaryKey)
 	n.Type = task.IndexUpdate
-	if err != nil || newUID == "" || newUID == uid {
+	if err != nil || newUID == uid {
 		return n, err
 	}
 	if err := index.CheckUID(newUID); err != nil {

@@ -139,7 +139,7 @@ func (s *Server) PatchIndex(r *request.Call) error {
 	}
 	var b struct {
 		PrimaryKey string          `json:"primaryKey"`
-		UID        string          `json:"uid"`
+		UID        *string          `json:"uid"`
 		CreatedAt  json.RawMessage `json:"createdAt"`
 		UpdatedAt  json.RawMessage `json:"updatedAt"`
 	}
@@ -152,12 +152,16 @@ func (s *Server) PatchIndex(r *request.Call) error {
 	case b.UpdatedAt != nil:
 		return apierr.Newf(indexerr.ImmutableIndexUpdatedAt, "`updatedAt` cannot be changed: leave it out.")
 	}
-	n, err := write.UpdateIndex(uid, b.PrimaryKey, b.UID)
+	named := uid
+	if b.UID != nil {
+		named = *b.UID
+	}
+	n, err := write.UpdateIndex(uid, b.PrimaryKey, named)
 	if err != nil {
 		return err
 	}
-	if b.UID != "" && !r.Visible(b.UID) {
-		return boundElsewhere(b.UID)
+	if !r.Visible(named) {
+		return boundElsewhere(named)
 	}
 	return s.Tasks.Enqueue(r, n)
 }

@@ -33,9 +33,9 @@ type sizes struct {
 }
 
 func readSizes(r *request.Call) (s sizes, err error) {
-	switch v := r.Query["sizeFormat"]; v {
-	case "", "raw":
-	case "human":
+	switch v, given := r.Query["sizeFormat"]; {
+	case !given || v == "raw":
+	case v == "human":
 		s.human = true
 	default:
 		return s, apierr.Newf(apierr.BadRequest, "The query parameter `sizeFormat` must be raw or human, but is %.64q.", v)
