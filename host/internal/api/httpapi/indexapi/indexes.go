@@ -139,7 +139,7 @@ func (s *Server) PatchIndex(r *request.Call) error {
 	}
 	var b struct {
 		PrimaryKey string          `json:"primaryKey"`
-		UID        *string          `json:"uid"`
+		UID        *string         `json:"uid"`
 		CreatedAt  json.RawMessage `json:"createdAt"`
 		UpdatedAt  json.RawMessage `json:"updatedAt"`
 	}
