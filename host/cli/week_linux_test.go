@@ -375,7 +375,8 @@ func (w *week) acts() map[string]func() {
 		"exchange what the cache has": func() {
 			w.away(syscall.SIGKILL, func() {
 				if kept := w.cachedFiles(); len(kept) > 1 {
-					a, b := kept[w.rng.IntN(len(kept))], kept[w.rng.IntN(len(kept))]
+					n := w.rng.IntN(len(kept))
+					a, b := kept[n], kept[(n+1)%len(kept)]
 					w.must(errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b)))
 				}
 			})
