@@ -280,6 +280,8 @@ func (w *week) check() {
 	}
 	if wrong := w.ask(w.life, w.rng); wrong != "" {
 		w.t.Errorf("%s: %s", w.step, wrong)
+	} else {
+		w.right.Add(1)
 	}
 	if _, said := w.call("GET", "/indexes/notes/documents?limit=1", ""); !strings.Contains(said, fmt.Sprintf(`"total":%d`, len(w.codes))) {
 		w.t.Errorf("%s: documents %.200s, want %d of them", w.step, said, len(w.codes))
