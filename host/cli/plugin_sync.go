@@ -28,7 +28,7 @@ func pluginSyncCommand() *cobra.Command {
 				return err
 			}
 			if err := d.Dir.CheckLock(); err != nil {
-				return fmt.Errorf("%w: put it there, as from version control, name another folder by --plugin-dir, or pin a first plugin by `parley plugin install NAME`", err)
+				return err
 			}
 			shipped, err := shippedPlugins("*")
 			if err != nil {

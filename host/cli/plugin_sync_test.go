@@ -24,7 +24,7 @@ func TestPluginSync(t *testing.T) {
 		}
 		return out.String() + errs.String()
 	}
-	if said := plugin(exitFailed, "sync"); !strings.Contains(said, "no plugins.lock in "+dir+": put it there") {
+	if said := plugin(exitFailed, "sync"); !strings.Contains(said, "no plugins.lock in "+dir+": put it back") {
 		t.Errorf("sync without a lock said %s", said)
 	}
 	plugin(exitOK, "install", "extract")

@@ -22,7 +22,7 @@ func TestPreparesForPDF(t *testing.T) {
 		t.Skip("no /bin/sh")
 	}
 	dir := t.TempDir()
-	c, _, err := config.Load(config.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir}})
+	c, _, err := config.Load(config.Sources{Flags: map[string]string{"http-addr": "127.0.0.1:0", "db-path": dir, "plugin-cache-dir": filepath.Join(dir, "compiled")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,8 @@ func TestChatPassagesNonInterference(t *testing.T) {
 	if with != without {
 		t.Errorf("a hidden document changes the answer:\n%s\n%s", with, without)
 	}
-	if strings.Contains(with, "owner") || strings.Contains(with, "secretword") {
+	// The words of the question are in the answer, once each, with what they are worth.
+	if strings.Contains(with, "owner") || strings.Count(with, "secretword") != strings.Count(with, `"word":"secretword"`) || strings.Contains(with, "steeping") {
 		t.Errorf("the answer shows what is not displayed: %s", with)
 	}
 }

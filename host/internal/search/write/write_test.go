@@ -21,7 +21,7 @@ func TestTasks(t *testing.T) {
 		code    string
 	}{
 		{"create", func() (task.New, error) { return CreateIndex("books", "") }, task.IndexCreation, `{"primaryKey":null}`, ""},
-		{"update", func() (task.New, error) { return UpdateIndex("books", "isbn", "") }, task.IndexUpdate, `{"primaryKey":"isbn"}`, ""},
+		{"update", func() (task.New, error) { return UpdateIndex("books", "isbn", "books") }, task.IndexUpdate, `{"primaryKey":"isbn"}`, ""},
 		{"rename", func() (task.New, error) { return UpdateIndex("books", "", "novels") }, task.IndexUpdate, `{"newIndexUid":"novels","oldIndexUid":"books","primaryKey":null}`, ""},
 		{"rename badly", func() (task.New, error) { return UpdateIndex("books", "", "a b") }, "", "", "invalid_index_uid"},
 		{"bad uid", func() (task.New, error) { return CreateIndex("a b", "") }, "", "", "invalid_index_uid"},
