@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/settings"
 )
@@ -172,5 +173,35 @@ func TestTyposAsCounted(t *testing.T) {
 	}
 	if found < 1000 {
 		t.Errorf("only %d hits for %d queries: nothing was tried", found, asked)
+	}
+}
+
+// TestTyposBeyondLast searches a word that more words are one typo from than stand for it,
+// where a segment has none of the first ones.
+func TestTyposBeyondLast(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const word = "lampen"
+	n := 0
+	for at := 1; at < len(word); at++ { // a typo in the first letter counts twice
+		var docs []string
+		for c := 'a'; c <= 'y'; c++ {
+			for _, rest := range []string{word[at:], word[at+1:]} {
+				docs = append(docs, fmt.Sprintf(`{"id":%d,"text":%q}`, n, word[:at]+string(c)+rest))
+				n++
+			}
+		}
+		r.add("a", "["+strings.Join(docs, ",")+"]")
+	}
+	// Behind all others, in a segment of its own.
+	r.add("a", fmt.Sprintf(`{"id":%d,"text":"lzampen"}`, n))
+	for range 2 { // made, and as it was kept
+		res, err := r.svc.Search(t.Context(), auth.Everyone(), "a", search.Query{Q: word, Limit: limit(1000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Hits) < 150 || len(res.Hits) > n {
+			t.Errorf("%d hits, want those of the first 150 words", len(res.Hits))
+		}
 	}
 }

@@ -118,11 +118,12 @@ func (s *Searcher) lookup(seg *bleveindex.Segment, w *wantedWord, all *expansion
 		}
 		return s.counting(seg, all)
 	}
-	all = &expansion{derived: slices.DeleteFunc(slices.Clone(all.derived), over)}
+	left := newExpansion() // which is all that there is where no word is left
+	left.derived = slices.DeleteFunc(slices.Clone(all.derived), over)
 	if !every || s.Reach != nil {
-		return s.counting(seg, all)
+		return s.counting(seg, left)
 	}
-	return s.keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), w.form.In, func() (*expansion, error) { return s.counting(seg, all) })
+	return s.keep(seg, firstOf+w.last[1]+"\x00"+w.last[2]+"\x00"+w.name(), w.form.In, func() (*expansion, error) { return s.counting(seg, left) })
 }
 
 // counting leaves of an expansion the documents that have the word where it may count. As in
