@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/attribute"
 	"github.com/parley-search/parley/host/internal/search/bleveindex"
 	"github.com/parley-search/parley/host/internal/search/index"
+	"github.com/parley-search/parley/host/internal/search/rank"
 	"github.com/parley-search/parley/host/internal/search/settings"
 	"github.com/parley-search/parley/host/internal/search/text"
 )
@@ -202,25 +203,13 @@ func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 	})
 }
 
-// firstOf returns the first of values in an order, at most so many, without sorting all.
+// firstOf returns the first of values in an order, at most so many, without sorting all. It
+// moves the values.
 func firstOf(values []bleveindex.Count, most int, order func(a, b bleveindex.Count) int) []bleveindex.Count {
-	out := make([]bleveindex.Count, 0, min(len(values), 2*most))
-	cut := func() {
-		slices.SortFunc(out, order)
-		out = out[:min(len(out), most)]
-	}
-	full := false // out[most-1] is the last of the first ones so far
-	for _, v := range values {
-		if most == 0 || full && order(v, out[most-1]) >= 0 {
-			continue
-		}
-		if out = append(out, v); len(out) == 2*most {
-			cut()
-			full = true
-		}
-	}
-	cut()
-	return out
+	rank.SelectFirst(values, most, func(a, b *bleveindex.Count) int { return order(*a, *b) })
+	values = values[:min(len(values), most)]
+	slices.SortFunc(values, order)
+	return values
 }
 
 // byCount orders by counts, the highest first, and equal ones against an order.

@@ -12,7 +12,7 @@ func inOrder[T any](list []T, want int, compare func(a, b *T) int, f func(*T) bo
 		n := len(list)
 		if want < n/4 {
 			n = want
-			selectFirst(list, n, compare)
+			SelectFirst(list, n, compare)
 		}
 		order := make([]*T, n) // what is compared is large, and stays where it is
 		for i := range order {
@@ -28,8 +28,8 @@ func inOrder[T any](list []T, want int, compare func(a, b *T) int, f func(*T) bo
 	}
 }
 
-// selectFirst brings the n first of list to its front, in any order.
-func selectFirst[T any](list []T, n int, compare func(a, b *T) int) {
+// SelectFirst brings the n first of list to its front, in any order.
+func SelectFirst[T any](list []T, n int, compare func(a, b *T) int) {
 	for len(list) > 1 && n > 0 && n < len(list) {
 		// The median of three as the pivot, for lists that are in order.
 		mid, last := len(list)/2, len(list)-1
