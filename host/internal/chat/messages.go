@@ -12,6 +12,7 @@ import (
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 )
 
 // tidied is a message as all providers take it: some refuse an empty list of calls,
@@ -92,7 +93,7 @@ func hitsContent(indexUID string, found Found) []byte {
 	}
 	if c := found.Coverage; c != nil {
 		b = strconv.AppendFloat(append(b, `,"coverage":`...), *c, 'f', 2, 64)
-		if *c < lowCoverage {
+		if *c < retrieval.LowCoverage {
 			b = rawjson.AppendString(append(b, `,"note":`...), lowCoverageNote)
 		}
 	}
@@ -118,11 +119,9 @@ func hitsContent(indexUID string, found Found) []byte {
 	return append(b, "]}"...)
 }
 
-// A search whose hits have less than lowCoverage of the question says so to the model.
-const (
-	lowCoverage     = 0.40
-	lowCoverageNote = "Few of the question's words were found: these documents may not hold the answer."
-)
+// lowCoverageNote is for the model, behind a search whose hits have less of the question than
+// [retrieval.LowCoverage].
+const lowCoverageNote = "Few of the question's words were found: these documents may not hold the answer."
 
 // documents is the array of what was found, each document once.
 func documents(found Found) []byte {

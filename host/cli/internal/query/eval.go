@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 )
 
 // EvalCommand measures how often an index has the answers to questions.
@@ -117,9 +118,6 @@ type evaluation struct {
 // bounds are the bytes of passages within which an answer counts.
 var bounds = [...]int{2000, 4000, 8000}
 
-// lowCoverage is the coverage below which the host says that the documents may not hold the answer.
-const lowCoverage = 0.40
-
 // An evalResult is what the questions of one kind came to.
 type evalResult struct {
 	Kind       string   `json:"kind"`
@@ -183,7 +181,7 @@ type foundPassage struct {
 
 // count adds what was found for a question.
 func (r *evalResult) count(q *testQuestion, found *foundPassages, failed bool) {
-	refused := len(found.Hits) == 0 || found.Coverage < lowCoverage
+	refused := len(found.Hits) == 0 || found.Coverage < retrieval.LowCoverage
 	if !q.answerable() {
 		r.NoAnswer++
 		switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/search/retrieval"
 )
 
 // explain searches again for what the answer was searched for, or for the question, and prints why the passages were
@@ -66,8 +67,8 @@ const maxFoundAs = 6
 func (f *foundPassages) explain(uid, text string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "\nSearch of %s for %q: coverage %.2f", uid, text, f.Coverage)
-	if f.Coverage < lowCoverage {
-		fmt.Fprintf(b, ", below %.2f: the model is told that the documents may not hold the answer", lowCoverage)
+	if f.Coverage < retrieval.LowCoverage {
+		fmt.Fprintf(b, ", below %.2f: the model is told that the documents may not hold the answer", retrieval.LowCoverage)
 	}
 	b.WriteString("\n\nworth  documents  word\n")
 	for _, w := range f.Words {

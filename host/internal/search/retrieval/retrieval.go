@@ -4,6 +4,10 @@ package retrieval
 
 import "encoding/json"
 
+// LowCoverage is the coverage below which a model is told that the documents may not hold the
+// answer.
+const LowCoverage = 0.40
+
 // Found is what one search of the model found, best first.
 type Found struct {
 	Hits []Hit
