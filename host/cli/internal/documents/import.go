@@ -65,13 +65,9 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		if n++; in.dryRun {
 			return nil
 		}
-		if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.Size {
-			if err := in.send(ctx); err != nil {
-				return err
-			}
+		if err := in.add(ctx, document); err != nil {
+			return err
 		}
-		in.body.Write(document)
-		in.body.WriteByte('\n')
 		in.Bar.Show("sending", counted.n, size)
 		return nil
 	})
@@ -94,6 +90,18 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	}
 	_, err = fmt.Fprintf(out, "imported %s in %s into index %s\n", cmdutil.FormatCount(n, "document", "documents"), cmdutil.FormatCount(len(in.tasks), "task", "tasks"), in.Index)
 	return err
+}
+
+// add puts a document into the next request, and sends that before where it is full.
+func (in *Importer) add(ctx context.Context, document []byte) error {
+	if in.body.Len() > 0 && in.body.Len()+len(document)+1 > in.Size {
+		if err := in.send(ctx); err != nil {
+			return err
+		}
+	}
+	in.body.Write(document)
+	in.body.WriteByte('\n')
+	return nil
 }
 
 // documentReader reads documents as the index takes them. It asks the service what their primary key is.

@@ -251,20 +251,13 @@ func (s *Synchronizer) noteQuestion(docs []reader.Document) {
 // Question is one that the files answer; empty if there are none.
 func (s *Synchronizer) Question() string { return s.asked }
 
-// add puts a document into the next request.
+// add puts a passage into the next request.
 func (s *Synchronizer) add(ctx context.Context, d *reader.Document) error {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	if s.body.Len() > 0 && s.body.Len()+len(b)+1 > s.Size {
-		if err := s.send(ctx); err != nil {
-			return err
-		}
-	}
-	s.body.Write(b)
-	s.body.WriteByte('\n')
-	return nil
+	return s.Importer.add(ctx, b)
 }
 
 // tell prints the report.
