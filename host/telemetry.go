@@ -75,7 +75,7 @@ func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, sn
 		return nil, nil
 	}
 	if damage := h.usage.spool.Damage; damage != nil {
-		h.log.Warn().Err(damage).Msg("telemetry has a new spool: the one before is damaged, and lies beside it")
+		h.log.Warn().Err(damage).Msg("the telemetry spool is damaged: it was set aside, and a new one begun")
 	}
 	h.onClose("the store of telemetry", h.usage.spool.Close)
 	file, err := h.telemetryFile(c)
