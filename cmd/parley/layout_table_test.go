@@ -97,7 +97,7 @@ var layout = []row{
 	{layerDomain, "~api/openai", "abi abi/response ~base/apierr ~base/apierr/chaterr ~base/rawjson ~chat ~chat/jsonbody", "github.com/google/uuid"},
 	{layerDomain, "~api/openai/responses", "", ""},
 	{layerDomain, "~base/feature", "~base/apierr", ""},
-	{layerDomain, "~chat", "abi abi/answer abi/manifest abi/pattern abi/response ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~chat/workspace ~plugin/guard ~plugin/provider ~search/embed ~search/retrieval ~search/text", ""},
+	{layerDomain, "~chat", "abi abi/answer abi/manifest abi/pattern abi/response ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/apierr/indexerr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~chat/workspace ~plugin/guard ~plugin/provider ~search/embed ~search/retrieval ~search/text", ""},
 	{layerDomain, "~chat/chattest", "abi ~access/auth ~access/limit ~base/apierr ~base/apierr/chaterr ~base/apierr/searcherr ~base/outbound ~base/rawjson ~base/secret ~chat ~chat/jsonbody ~chat/workspace ~plugin/provider", ""},
 	{layerDomain, "~chat/jsonbody", "~base/apierr ~base/rawjson", ""},
 	{layerDomain, "~chat/workspace", "abi abi/manifest ~access/limit ~base/apierr ~base/apierr/chaterr ~base/outbound ~base/rawjson ~base/secret ~chat/jsonbody ~plugin/guard ~plugin/provider", ""},

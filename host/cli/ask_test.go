@@ -118,10 +118,12 @@ func TestAsk(t *testing.T) {
 		"there is no workspace nots: there are notes, slow":   {"x", "--workspace", "nots"},
 		"there is no workspace nots: there are notes, slow\n": {"x", "--workspace", "nots/model"},
 		"there is no index nowhere: there are empty, notes":   {"x", "--workspace", "notes", "--index", "nowhere"},
-		"QUESTION is missing":                                 {},
-		"Incorrect API key provided":                          {"x", "--workspace", "notes", "--key-file", file},
-		"keep one":                                            {"x", "--key", "y", "--key-file", file},
-		"the question is empty":                               {" "},
+		// The workspace slow is limited to the index empty.
+		"`slow` does not search the index `notes`": {"x", "--workspace", "slow", "--index", "empty", "--index", "notes"},
+		"QUESTION is missing":                      {},
+		"Incorrect API key provided":               {"x", "--workspace", "notes", "--key-file", file},
+		"keep one":                                 {"x", "--key", "y", "--key-file", file},
+		"the question is empty":                    {" "},
 	} {
 		if out, errs, code := a.run(append([]string{"ask"}, args...)...); code == exitOK || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("ask %q: code %d, printed %q, said %q; want %q", args, code, out, errs, want)

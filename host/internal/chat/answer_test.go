@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,6 +9,11 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/auth/authtest"
+	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
+	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
 
@@ -201,6 +207,48 @@ func TestSearchFunction(t *testing.T) {
 	}
 	if got := p.Properties["filter"].Description; !strings.HasPrefix(got, "F\n") || !strings.Contains(got, "- genre (such as \"drama\", \"a \\\"b\\\"\")") || !strings.Contains(got, "Index books: no attribute") {
 		t.Errorf("description of filter = %q", got)
+	}
+}
+
+// TestIndexesThatAreNotSearched: a request that names an index which its answer cannot rest on is refused, and what
+// the caller may not search does not exist.
+func TestIndexesThatAreNotSearched(t *testing.T) {
+	f := newFixture(t)
+	f.patch(t, "demo", `{"indexUids":["movies"]}`)
+	keys, err := auth.Open(t.Context(), &authtest.Memory{}, auth.Options{MasterKey: "a master key of sixteen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := keys.Create(t.Context(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"movies"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moviesAlone, err := keys.Of(k.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		caller *auth.Caller
+		index  string
+		want   apierr.Code
+		says   string
+	}{
+		{"not of the workspace", auth.Everyone(), "books", chaterr.InvalidChatIndexUIDs, "The workspace `demo` does not search the index `books`"},
+		{"not of the caller", moviesAlone, "books", indexerr.IndexNotFound, "Index `books` not found"},
+		{"not there", auth.Everyone(), "nope", chaterr.InvalidChatIndexUIDs, "`nope`"},
+	} {
+		q, err := chat.ParseRequest([]byte(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.UID, q.Caller, q.Indexes = "demo", tt.caller, []string{"movies", tt.index}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, err = f.Service.Start(ctx, cancel, q)
+		if !apierr.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %s with %q", tt.name, err, tt.want, tt.says)
+		}
+		cancel(nil)
 	}
 }
 

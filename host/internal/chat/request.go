@@ -47,7 +47,7 @@ type Request struct {
 	Carries []Carry
 
 	// Indexes narrows what may be searched, as the workspace's indexUids do;
-	// nil: it does not.
+	// nil: it does not. Each must be one that is searched.
 	Indexes []string
 	// MostHits bounds what one search gives the model, below what the index's own
 	// settings allow; 0: nothing else does.

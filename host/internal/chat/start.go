@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/access/limit"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
@@ -84,6 +85,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, q.Caller, narrow(w.IndexUIDs, q.Indexes)); err != nil {
 			return nil, err
 		}
+		if err := checkIndexes(q, w, indexes); err != nil {
+			return nil, err
+		}
 	}
 	asked := *q
 	asked.Messages, asked.Tools, asked.Fields, asked.Carries = nil, nil, nil, nil // the conversation has what it needs of them
@@ -147,6 +151,21 @@ func narrow(a, b []string) []string {
 		}
 	}
 	return both
+}
+
+// checkIndexes refuses a request that names an index which is not among those that are searched: an answer
+// without it would seem to rest on it. An index that the caller may not search does not exist.
+func checkIndexes(q *Request, w *workspace.Workspace, searched []Index) error {
+	for _, uid := range q.Indexes {
+		if slices.ContainsFunc(searched, func(x Index) bool { return x.UID == uid }) {
+			continue
+		}
+		if _, allowed := q.Caller.Index(uid); allowed && w.IndexUIDs != nil && !slices.Contains(w.IndexUIDs, uid) {
+			return apierr.Newf(chaterr.InvalidChatIndexUIDs, "The workspace `%s` does not search the index `%.400s`: name another index or workspace, or add it to the workspace's setting `indexUids`.", q.UID, uid)
+		}
+		return apierr.Newf(indexerr.IndexNotFound, "Index `%.400s` not found.", uid)
+	}
+	return nil
 }
 
 // awaitFirst opens the first round and waits for its first event.

@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -101,13 +103,6 @@ func (q *asking) run(cmd *cobra.Command, c *cmdutil.Client) error {
 	if err := q.choose(cmd, c); err != nil {
 		return err
 	}
-	for _, uid := range q.indexes {
-		// A narrowed answer passes over an index that is not there in silence.
-		var none json.RawMessage
-		if err := c.Call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", map[string]int{"limit": 0}, &none); err != nil {
-			return nameIndexes(ctx, c, uid, err)
-		}
-	}
 	q.out = &cmdutil.Wrapper{Out: out, Width: cmdutil.TerminalWidth(out)}
 	if asJSON := cmdutil.WantsJSON(cmd); asJSON {
 		q.out.Out = io.Discard
@@ -115,9 +110,14 @@ func (q *asking) run(cmd *cobra.Command, c *cmdutil.Client) error {
 		q.hints = cmd.ErrOrStderr()
 	}
 	resp, err := c.Open(ctx, http.MethodPost, "/v1/responses", q.body())
-	if refused, ok := errors.AsType[*cmdutil.StatusError](err); ok && refused.Code == "model_not_found" {
-		if known, listed := workspaces(ctx, c); listed == nil && !slices.Contains(known, workspaceOf(q.workspace)) {
-			return fmt.Errorf("there is no workspace %s: there are %s", workspaceOf(q.workspace), cmdutil.StripControls(strings.Join(known, ", ")))
+	if refused, ok := errors.AsType[*cmdutil.StatusError](err); ok {
+		switch refused.Code {
+		case "model_not_found":
+			if known, listed := workspaces(ctx, c); listed == nil && !slices.Contains(known, workspaceOf(q.workspace)) {
+				return fmt.Errorf("there is no workspace %s: there are %s", workspaceOf(q.workspace), cmdutil.StripControls(strings.Join(known, ", ")))
+			}
+		case "index_not_found":
+			return nameIndexes(ctx, c, q.indexes, err)
 		}
 	}
 	if err != nil {
@@ -217,21 +217,22 @@ func workspaceOf(name string) string {
 	return uid
 }
 
-// nameIndexes makes of err, which a search of the index uid ended with, one that names
-// the indexes that there are, where there is none called so.
-func nameIndexes(ctx context.Context, c *cmdutil.Client, uid string, err error) error {
+// nameIndexes makes of err, which a search of the indexes uids ended with, one that names
+// the indexes that there are, where one of them is not there.
+func nameIndexes(ctx context.Context, c *cmdutil.Client, uids []string, err error) error {
 	if refused, ok := errors.AsType[*cmdutil.StatusError](err); !ok || refused.Code != "index_not_found" {
-		return fmt.Errorf("search index %s: %w", uid, err)
+		return fmt.Errorf("search index %s: %w", strings.Join(uids, ", "), err)
 	}
 	var list struct{ Results []struct{ UID string } }
 	if c.Call(ctx, http.MethodGet, "/indexes?limit=50", nil, &list) != nil || len(list.Results) == 0 { // the key may not list them
-		return fmt.Errorf("there is no index %s", uid)
+		return fmt.Errorf("there is no index %s", strings.Join(uids, ", "))
 	}
 	var known []string
 	for _, i := range list.Results {
 		known = append(known, i.UID)
 	}
-	return fmt.Errorf("there is no index %s: there are %s", uid, cmdutil.StripControls(strings.Join(known, ", ")))
+	absent := slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return slices.Contains(known, uid) })
+	return fmt.Errorf("there is no index %s: there are %s", strings.Join(absent, ", "), cmdutil.StripControls(strings.Join(known, ", ")))
 }
 
 func (q *asking) body() any {
@@ -305,7 +306,11 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 			}
 		}
 		if q.hints != nil && e.Item.Type == "file_search_call" {
-			fmt.Fprintf(q.hints, "searched for %s\n", cmdutil.StripControls(strings.Join(e.Item.Queries, ", ")))
+			var shown []string
+			for _, query := range e.Item.Queries {
+				shown = append(shown, q.show(query))
+			}
+			fmt.Fprintf(q.hints, "searched for %s\n", strings.Join(shown, ", "))
 		}
 	case "response.completed", "response.incomplete", "response.failed":
 		q.answer = e.Response
@@ -327,6 +332,23 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 		return true, errors.New(cmdutil.StripControls(e.Message))
 	}
 	return false, nil
+}
+
+// show returns a query for a person: the question, where it has the same words. A source without a model sends
+// the telling words first.
+func (q *asking) show(query string) string {
+	if slices.Equal(wordsOf(query), wordsOf(q.question)) {
+		query = q.question
+	}
+	return cmdutil.StripControls(query)
+}
+
+// wordsOf returns the words of a text, sorted and in lower case, without those of one letter.
+func wordsOf(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+	words = slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) == 1 })
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 func (q *asking) printSources(out io.Writer) error {

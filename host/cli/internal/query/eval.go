@@ -141,7 +141,7 @@ func (e *evaluation) run(cmd *cobra.Command, c *cmdutil.Client, rows []testQuest
 		var answer struct{ Passages foundPassages }
 		body := map[string]any{"q": q.Question, "limit": 0, "passages": map[string]any{"maxBytes": bounds[2]}}
 		if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(e.index)+"/search", body, &answer); err != nil {
-			return nameIndexes(cmd.Context(), c, e.index, err)
+			return nameIndexes(cmd.Context(), c, []string{e.index}, err)
 		}
 		of := slices.IndexFunc(list, func(r *evalResult) bool { return r.Kind == q.Kind })
 		if of < 0 {

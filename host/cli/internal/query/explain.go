@@ -30,9 +30,9 @@ func (q *asking) explain(cmd *cobra.Command, c *cmdutil.Client) error {
 			var answer struct{ Passages foundPassages }
 			body := map[string]any{"q": text, "limit": 0, "passages": map[string]bool{"explain": true}}
 			if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", body, &answer); err != nil {
-				return nameIndexes(cmd.Context(), c, uid, err)
+				return nameIndexes(cmd.Context(), c, []string{uid}, err)
 			}
-			if _, err := io.WriteString(cmd.OutOrStdout(), answer.Passages.explain(uid, text)); err != nil {
+			if _, err := io.WriteString(cmd.OutOrStdout(), answer.Passages.explain(uid, q.show(text))); err != nil {
 				return err
 			}
 		}

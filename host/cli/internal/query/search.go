@@ -77,7 +77,7 @@ func (q *query) body() map[string]any {
 func (q *query) run(cmd *cobra.Command, c *cmdutil.Client) error {
 	var answer json.RawMessage
 	if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(q.index)+"/search", q.body(), &answer); err != nil {
-		return nameIndexes(cmd.Context(), c, q.index, err)
+		return nameIndexes(cmd.Context(), c, []string{q.index}, err)
 	}
 	if cmdutil.WantsJSON(cmd) {
 		return cmdutil.WriteJSON(cmd.OutOrStdout(), answer)
