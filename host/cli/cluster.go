@@ -1,18 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/node"
 )
@@ -134,50 +135,6 @@ func loadNamedCluster(cmd *cobra.Command, names []string) (config.Config, error)
 	return c, err
 }
 
-// A clusterStatus is what GET /cluster answers.
-type clusterStatus struct {
-	Enabled bool          `json:"enabled"`
-	Name    string        `json:"name"`
-	Log     string        `json:"log"`
-	Leader  *string       `json:"leader"`
-	Node    *clusterNode  `json:"node"`
-	Nodes   []clusterNode `json:"nodes"`
-	Words   uint64        `json:"words"`
-	Ahead   uint64        `json:"ahead"`
-	Stale   bool          `json:"stale"`
-	Format  int           `json:"format"`
-	Trouble string        `json:"trouble,omitempty"`
-	Halted  string        `json:"halted,omitempty"`
-	Plugins string        `json:"plugins,omitempty"`
-	NATS    *clusterNATS  `json:"nats"`
-}
-
-type clusterNATS struct {
-	Server   string `json:"server"`
-	Quorum   bool   `json:"quorum"`
-	Replicas int    `json:"replicas"`
-	Servers  []struct {
-		Name  string `json:"name"`
-		State string `json:"state"`
-	} `json:"servers"`
-	LogBytes    uint64  `json:"logBytes"`
-	LogMessages uint64  `json:"logMessages"`
-	SnapshotSeq uint64  `json:"snapshotSeq"`
-	SnapshotAt  *string `json:"snapshotAt"`
-	BackupAt    *string `json:"backupAt"`
-}
-
-type clusterNode struct {
-	ID      string `json:"id"`
-	URL     string `json:"url"`
-	Version string `json:"version"`
-	Role    string `json:"role"`
-	Format  int    `json:"format"`
-	Term    uint64 `json:"term"`
-	Seq     uint64 `json:"seq"`
-	SeenAt  string `json:"seenAt,omitempty"`
-}
-
 func clusterStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
@@ -189,7 +146,7 @@ func clusterStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var s clusterStatus
+			var s httpapi.ClusterBody
 			if err := c.Call(cmd.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
 				return err
 			}
@@ -199,7 +156,7 @@ func clusterStatusCommand() *cobra.Command {
 	return cmdutil.ClientFlags(cmdutil.JSONFlag(cmd), "metrics.get")
 }
 
-func printCluster(out io.Writer, s *clusterStatus) error {
+func printCluster(out io.Writer, s *httpapi.ClusterBody) error {
 	if !s.Enabled {
 		_, err := fmt.Fprintln(out, "This host is not part of a cluster: it was started without --cluster-name.")
 		return err
@@ -207,7 +164,7 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "cluster %s, log %s in format %d, term %d\n", s.Name, s.Log, s.Format, s.Node.Term)
 	fmt.Fprintln(w, "NODE\tROLE\tMESSAGE\tURL\tVERSION\tFORMAT")
-	for _, n := range append([]clusterNode{*s.Node}, s.Nodes...) {
+	for _, n := range append([]httpapi.ClusterNodeBody{*s.Node}, s.Nodes...) {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\n", n.ID, n.Role, n.Seq, n.URL, n.Version, n.Format)
 	}
 	fmt.Fprintf(w, "Searches of the first node know message %d.\n", s.Words)
@@ -229,7 +186,7 @@ func printCluster(out io.Writer, s *clusterStatus) error {
 	return w.Flush()
 }
 
-func printNATS(w io.Writer, n *clusterNATS) {
+func printNATS(w io.Writer, n *httpapi.ClusterNATS) {
 	if !n.Quorum {
 		fmt.Fprintln(w, "The log has no leader: most of the servers of NATS that keep it are away, or out of reach.")
 		return
@@ -238,7 +195,14 @@ func printNATS(w io.Writer, n *clusterNATS) {
 	for _, s := range n.Servers {
 		servers = append(servers, s.Name+" "+s.State)
 	}
-	never := "never"
 	fmt.Fprintf(w, "NATS: %d servers have to keep the log, %s; %s in %d messages.\n", n.Replicas, strings.Join(servers, ", "), humanize.IBytes(n.LogBytes), n.LogMessages)
-	fmt.Fprintf(w, "Last snapshot: %s, of message %d. Last backup: %s.\n", *cmp.Or(n.SnapshotAt, &never), n.SnapshotSeq, *cmp.Or(n.BackupAt, &never))
+	fmt.Fprintf(w, "Last snapshot: %s, of message %d. Last backup: %s.\n", formatTime(n.SnapshotAt), n.SnapshotSeq, formatTime(n.BackupAt))
+}
+
+// formatTime is t as text, "never" if nil.
+func formatTime(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return t.Format(time.RFC3339Nano)
 }

@@ -8,15 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 )
-
-// A clusterSnapshot is what POST /cluster/snapshot answers.
-type clusterSnapshot struct {
-	Message uint64 `json:"message"`
-	Kept    uint64 `json:"kept"`
-	Bytes   int64  `json:"bytes"`
-	Done    bool   `json:"done"`
-}
 
 func clusterSnapshotCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,7 +24,7 @@ func clusterSnapshotCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var done clusterSnapshot
+			var done httpapi.ClusterSnapshot
 			for path := "/cluster/snapshot"; !done.Done; path = fmt.Sprintf("/cluster/snapshot?message=%d", done.Message) {
 				if err := c.Call(cmd.Context(), http.MethodPost, path, nil, &done); err != nil {
 					return err
@@ -44,13 +37,6 @@ func clusterSnapshotCommand() *cobra.Command {
 		},
 	}
 	return cmdutil.ClientFlags(cmdutil.JSONFlag(cmd), "cluster.update")
-}
-
-// A clusterHandover is what POST /cluster/resign answers.
-type clusterHandover struct {
-	From   string  `json:"from"`
-	Leader *string `json:"leader"`
-	Term   uint64  `json:"term"`
 }
 
 func clusterResignCommand() *cobra.Command {
@@ -67,7 +53,7 @@ func clusterResignCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var done clusterHandover
+			var done httpapi.ClusterHandover
 			if err := c.Call(cmd.Context(), http.MethodPost, "/cluster/resign", nil, &done); err != nil {
 				return err
 			}
@@ -84,12 +70,6 @@ func clusterResignCommand() *cobra.Command {
 	return cmdutil.ClientFlags(cmdutil.JSONFlag(cmd), "cluster.update")
 }
 
-// A clusterUpgrade is what POST /cluster/upgrade answers.
-type clusterUpgrade struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
-
 func clusterUpgradeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade",
@@ -104,7 +84,7 @@ func clusterUpgradeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var done clusterUpgrade
+			var done httpapi.ClusterUpgrade
 			if err := c.Call(cmd.Context(), http.MethodPost, "/cluster/upgrade", nil, &done); err != nil {
 				return err
 			}

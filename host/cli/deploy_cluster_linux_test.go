@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v2"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 )
 
 // A pod is a container of a deployment file, run as a process of this machine: under
@@ -305,7 +306,7 @@ func TestDeployClusterRuns(t *testing.T) {
 			leader := -1
 			for i := range s.nodes {
 				finds(i, 3)
-				var st clusterStatus
+				var st httpapi.ClusterBody
 				if call(i, http.MethodGet, "/cluster", nil, &st) == nil && st.Node.Role == "leader" {
 					leader = i
 				}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parley-search/parley/examples/quickstart"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
@@ -130,7 +131,7 @@ func (f *fleet) client(i int) *cmdutil.Client {
 // run is not asked: somebody else may answer at its address.
 func (f *fleet) leader(ctx context.Context) int {
 	for i := range f.addrs {
-		var s clusterStatus
+		var s httpapi.ClusterBody
 		if f.pid(i) != 0 && f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) == nil && s.Node != nil && s.Node.Role == "leader" {
 			return i
 		}

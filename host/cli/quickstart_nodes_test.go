@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/e2e/apart"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/data/store"
 )
 
@@ -82,7 +83,7 @@ func TestQuickstartNodes(t *testing.T) {
 	wait("the others take a write", func() bool {
 		return c.Call(t.Context(), http.MethodPatch, "/experimental-features", map[string]bool{"containsFilter": true}, new(any)) == nil
 	})
-	var s clusterStatus
+	var s httpapi.ClusterBody
 	wait("the killed node is back and level", func() bool {
 		if err := c.Call(t.Context(), http.MethodGet, "/cluster", nil, &s); err != nil {
 			t.Fatal(err)

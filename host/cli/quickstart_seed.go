@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/api/httpapi"
 )
 
 // seedNodes loads the samples through the API of a node, and waits until every
@@ -25,13 +26,13 @@ func (d demo) seedNodes(ctx context.Context, f *fleet) error {
 			return fmt.Errorf("load the sample: %w", err)
 		}
 	}
-	var want clusterStatus
+	var want httpapi.ClusterBody
 	if err := c.Call(ctx, http.MethodGet, "/cluster", nil, &want); err != nil {
 		return err
 	}
 	return f.await(ctx, "all nodes have the samples", func() bool {
 		for i := range f.addrs {
-			var s clusterStatus
+			var s httpapi.ClusterBody
 			if f.client(i).Call(ctx, http.MethodGet, "/cluster", nil, &s) != nil || s.Words < want.Ahead {
 				return false
 			}

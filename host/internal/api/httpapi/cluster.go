@@ -228,7 +228,8 @@ func (s *Server) setSeq(c *fiber.Ctx) {
 	}
 }
 
-type clusterNodeBody struct {
+// A ClusterNodeBody is a node as GET /cluster shows it.
+type ClusterNodeBody struct {
 	ID      string     `json:"id"`
 	URL     string     `json:"url"`
 	Version string     `json:"version"`
@@ -239,8 +240,8 @@ type clusterNodeBody struct {
 	SeenAt  *time.Time `json:"seenAt,omitempty"`
 }
 
-func newClusterNode(n *ClusterNode) clusterNodeBody {
-	b := clusterNodeBody{ID: n.ID, URL: n.URL, Version: n.Version, Role: n.Role, Format: n.Format, Term: n.Term, Seq: n.Seq}
+func newClusterNode(n *ClusterNode) ClusterNodeBody {
+	b := ClusterNodeBody{ID: n.ID, URL: n.URL, Version: n.Version, Role: n.Role, Format: n.Format, Term: n.Term, Seq: n.Seq}
 	if !n.Seen.IsZero() {
 		seen := n.Seen.UTC()
 		b.SeenAt = &seen
@@ -248,13 +249,14 @@ func newClusterNode(n *ClusterNode) clusterNodeBody {
 	return b
 }
 
-type clusterBody struct {
+// A ClusterBody is what GET /cluster answers.
+type ClusterBody struct {
 	Enabled bool              `json:"enabled"`
 	Name    string            `json:"name"`
 	Log     string            `json:"log"`
 	Leader  *string           `json:"leader"`
-	Node    *clusterNodeBody  `json:"node"`
-	Nodes   []clusterNodeBody `json:"nodes"`
+	Node    *ClusterNodeBody  `json:"node"`
+	Nodes   []ClusterNodeBody `json:"nodes"`
 	Words   uint64            `json:"words"`
 	Ahead   uint64            `json:"ahead"`
 	Stale   bool              `json:"stale"`
@@ -267,7 +269,7 @@ type clusterBody struct {
 
 // getCluster answers GET /cluster.
 func (s *Server) getCluster(r *call) error {
-	b := clusterBody{Nodes: []clusterNodeBody{}}
+	b := ClusterBody{Nodes: []ClusterNodeBody{}}
 	st := s.Cluster.Status()
 	if st.Name == "" {
 		return r.OK(b)
