@@ -49,53 +49,24 @@ func archiveCreateCommand(kind string) *cobra.Command {
 	return cmdutil.JSONFlag(cmdutil.ClientFlags(cmd, kind+"s.create and tasks.get"))
 }
 
-// archiveTask is the task of a dump or snapshot.
-type archiveTask struct {
-	TaskUID  *uint32
-	Status   string
-	Duration string
-	Details  struct{ DumpUID string }
-	Error    struct{ Message, Code string }
-}
-
 // createArchive asks for a dump or snapshot, and waits for it.
 func createArchive(cmd *cobra.Command, c *cmdutil.Client, kind string) error {
-	ctx := cmd.Context()
-	var said json.RawMessage
-	var t archiveTask
-	ask := func(method, path string) error {
-		if err := c.Call(ctx, method, path, nil, &said); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(said, &t); err != nil {
-			return fmt.Errorf("read the service's answer: %w", err)
-		}
-		return nil
-	}
-	if err := ask(http.MethodPost, "/"+kind+"s"); err != nil {
+	task, err := c.Finish(cmd.Context(), http.MethodPost, "/"+kind+"s", nil)
+	if err != nil {
 		return err
 	}
-	if t.TaskUID == nil {
-		return fmt.Errorf("%s answers without a task: is it a parley service?", c.URL)
+	var t struct {
+		UID      uint32
+		Duration string
+		Details  struct{ DumpUID string }
 	}
-	uid := *t.TaskUID
-	for t.Status == "enqueued" || t.Status == "processing" {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-		if err := ask(http.MethodGet, fmt.Sprintf("/tasks/%d", uid)); err != nil {
-			return err
-		}
+	if err := json.Unmarshal(task, &t); err != nil {
+		return fmt.Errorf("read the service's answer: %w", err)
 	}
-	if t.Status != "succeeded" {
-		return fmt.Errorf("task %d %s: %s (%s)", uid, t.Status, cmdutil.StripControls(t.Error.Message), t.Error.Code)
-	}
-	return cmdutil.PrintResult(cmd, said, func(out io.Writer) error {
+	return cmdutil.PrintResult(cmd, task, func(out io.Writer) error {
 		took, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(t.Duration, "PT")))
 		if err != nil {
-			return fmt.Errorf("read how long task %d took: %w", uid, err)
+			return fmt.Errorf("read how long task %d took: %w", t.UID, err)
 		}
 		_, err = fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%s made in %s %s", kind, took.Round(time.Millisecond), t.Details.DumpUID)))
 		return err

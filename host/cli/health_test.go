@@ -113,6 +113,31 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestImportTLS imports documents, and files, into a service that is known by --ca and asks for
+// a client's certificate.
+func TestImportTLS(t *testing.T) {
+	cert, key := certificate(t, "127.0.0.1")
+	mine, mineKey := certificate(t, "client")
+	_, plain := reexecServe(t, os.Stderr, "--db-path", t.TempDir(), "--plugin-dir", t.TempDir(), "--no-analytics",
+		"--ssl-cert-path", cert, "--ssl-key-path", key, "--ssl-auth-path", mine, "--ssl-require-auth")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"rows.json": `[{"id": 1, "title": "One"}]`, "page.md": "# Roses\n\nRoses are red."} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"rows.json": "imported 1 document", "page.md": "1 new"} {
+		var out bytes.Buffer
+		code := run(t.Context(), []string{
+			"documents", "import", filepath.Join(dir, name), "--index", name[:4],
+			"--url", strings.Replace(plain, "http://", "https://", 1), "--ca", cert, "--client-cert", mine, "--client-key", mineKey,
+		}, &out, &out)
+		if code != exitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("import %s over TLS = %d, %q; want %q", name, code, out.String(), want)
+		}
+	}
+}
+
 // TestEveryLineJSON: in JSON mode warnings and the error that ends the service are lines of the log.
 func TestEveryLineJSON(t *testing.T) {
 	var out bytes.Buffer

@@ -48,7 +48,7 @@ func (d demo) serveFiles(ctx context.Context, c config.Config, h *host.Host, mod
 	d.showConsole(c, h, say)
 	sandbox := pdf.New(cmdutil.CompiledDir(), cmdutil.CompilerArgs())
 	s := documents.Synchronizer{
-		Importer: documents.Importer{Index: index, URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal(), PrimaryKey: "id", Size: 8 << 20, Bar: cmdutil.NewBar(io.Discard)},
+		Importer: documents.Importer{Client: &cmdutil.Client{URL: "http://" + h.Addr().String(), Key: c.MasterKey.Reveal()}, Index: index, PrimaryKey: "id", Size: 8 << 20, Bar: cmdutil.NewBar(io.Discard)},
 		Source:   reader.Source{Name: documents.SourceName([]string{d.path})}, Prune: true, Force: true, Reader: &reader.Reader{PDF: sandbox},
 	}
 	var report strings.Builder

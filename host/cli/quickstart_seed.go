@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
@@ -57,26 +56,8 @@ func seedNode(ctx context.Context, c *cmdutil.Client, s host.Seed) error {
 		{http.MethodPatch, "/settings", s.IndexSettings},
 		{http.MethodPost, "/documents", s.Documents},
 	} {
-		var t archiveTask
-		if err := c.Call(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body)), &t); err != nil {
+		if _, err := c.Finish(ctx, send.method, "/indexes/"+s.Index+send.path, json.RawMessage(bytes.TrimSpace(send.body))); err != nil {
 			return err
-		}
-		if t.TaskUID == nil {
-			return fmt.Errorf("%s answers without a task", c.URL)
-		}
-		uid := *t.TaskUID
-		for t.Status == "enqueued" || t.Status == "processing" {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(fleetEvery):
-			}
-			if err := c.Call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), nil, &t); err != nil {
-				return err
-			}
-		}
-		if t.Status != "succeeded" {
-			return fmt.Errorf("task %d %s: %s", uid, t.Status, cmdutil.StripControls(t.Error.Message))
 		}
 	}
 	return nil

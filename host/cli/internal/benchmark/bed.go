@@ -109,78 +109,38 @@ func (t *testBed) host(ctx context.Context, setting, plugins, provider string, s
 	if err != nil {
 		return nil, err
 	}
-	h := &measuredHost{ctx: ctx, base: base, key: master, client: t.client}
-	h.call("POST", "/indexes/movies/documents", string(quickstart.Movies))
+	h := &cmdutil.Client{URL: base, Key: master}
+	if _, err := h.Finish(ctx, http.MethodPost, "/indexes/movies/documents", json.RawMessage(quickstart.Movies)); err != nil {
+		return nil, err
+	}
+	key := master
+	if master != "" {
+		var made struct{ Key string }
+		rights := map[string]any{"actions": []string{"chatCompletions", "search"}, "indexes": []string{"*"}, "expiresAt": nil}
+		if err := h.Call(ctx, http.MethodPost, "/keys", rights, &made); err != nil {
+			return nil, err
+		}
+		key = made.Key
+	}
 	var subjects []bench.Subject
-	add := func(name, source, workspace, model string, indexes string) {
-		h.call("PATCH", "/chats/"+workspace+"/settings", bench.Settings(source, provider, indexes))
+	add := func(name, source, workspace, model, indexes string) error {
 		subjects = append(subjects, bench.Subject{
 			Setting: setting, Source: name, Model: model, PID: pid,
-			Target: bench.Target{URL: base + "/chats/" + workspace + "/chat/completions", Client: t.client},
+			Target: bench.Target{URL: base + "/chats/" + workspace + "/chat/completions", Key: key, Client: t.client},
 		})
+		return h.Call(ctx, http.MethodPatch, "/chats/"+workspace+"/settings", json.RawMessage(bench.Settings(source, provider, indexes)), new(any))
 	}
 	for _, source := range sources {
-		add(source, source, source, "", "[]")
+		if err := add(source, source, source, "", "[]"); err != nil {
+			return nil, err
+		}
 	}
-	add("search", searchSource, "search", "search-", `["movies"]`)
 	for _, part := range []struct{ name, path string }{{"workspaces", "/chats"}, {"settings", "/chats/search/settings"}} {
 		t.plain = append(t.plain, bench.Subject{
 			Setting: setting, Source: part.name, PID: pid, Target: bench.Target{URL: base + part.path, Key: master, Client: t.client},
 		})
 	}
-	if master != "" {
-		var key struct{ Key string }
-		if err := json.Unmarshal(h.call("POST", "/keys", `{"actions":["chatCompletions","search"],"indexes":["*"],"expiresAt":null}`), &key); h.err == nil && err != nil {
-			return nil, err
-		}
-		for i := range subjects {
-			subjects[i].Key = key.Key
-		}
-	}
-	for h.err == nil && !bytes.Contains(h.call("GET", "/indexes/movies/stats", ""), []byte(`"isIndexing":false`)) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	return subjects, h.err
-}
-
-// A measuredHost is a host that is set up; the first error ends it.
-type measuredHost struct {
-	ctx       context.Context
-	base, key string
-	client    *http.Client
-	err       error
-}
-
-func (h *measuredHost) call(method, path, body string) []byte {
-	if h.err != nil {
-		return nil
-	}
-	req, err := http.NewRequestWithContext(h.ctx, method, h.base+path, bytes.NewReader([]byte(body)))
-	if err != nil {
-		h.err = err
-		return nil
-	}
-	req.Header.Set("Content-Type", "application/json")
-	return h.do(req)
-}
-
-// do sends a request and returns its answer.
-func (h *measuredHost) do(req *http.Request) []byte {
-	if h.key != "" {
-		req.Header.Set("Authorization", "Bearer "+h.key)
-	}
-	res, err := h.client.Do(req)
-	if err != nil {
-		h.err = err
-		return nil
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 && !(req.URL.Path == "/indexes/movies/stats" && res.StatusCode == http.StatusNotFound) {
-		err = fmt.Errorf("%s %s answers %d: %s", req.Method, req.URL.Path, res.StatusCode, b)
-	}
-	h.err = err
-	return b
+	return subjects, add("search", searchSource, "search", "search-", `["movies"]`)
 }
 
 // start runs this program again, as a server on a free port of loopback, and

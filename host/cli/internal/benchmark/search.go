@@ -128,10 +128,10 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 		return err
 	}
 	tell := func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), what) }
-	h := &measuredHost{ctx: cmd.Context(), base: base, client: bed.client}
+	h := &cmdutil.Client{URL: base}
 	var f SearchFigures
 	tell(fmt.Sprintf("indexing %s…", b.documents))
-	if f.Indexing, err = b.index(h, settings, documents, info.Size(), format, pid); err != nil {
+	if f.Indexing, err = b.index(cmd.Context(), h, settings, cmdutil.Body{Reader: io.NopCloser(documents), Size: info.Size(), ContentType: contentTypes[format]}, pid); err != nil {
 		return err
 	}
 	subject := &bench.Subject{Target: bench.Target{URL: base + "/indexes/" + measuredIndex + "/search", Client: bed.client}, PID: pid}
@@ -141,12 +141,10 @@ func (b *searchBenchmark) run(cmd *cobra.Command) error {
 	}
 	_, f.PeakRSS, _ = bench.RSS(pid)
 	var stats struct{ DatabaseSize int64 }
-	if b := h.call("GET", "/stats", ""); h.err == nil {
-		h.err = json.Unmarshal(b, &stats)
+	if err := h.Call(cmd.Context(), http.MethodGet, "/stats", nil, &stats); err != nil {
+		return err
 	}
-	if f.Disk = stats.DatabaseSize; h.err != nil {
-		return h.err
-	}
+	f.Disk = stats.DatabaseSize
 	return cmdutil.PrintResult(cmd, f, f.print)
 }
 
@@ -187,73 +185,34 @@ func readQueries(name string) (bodies [][]byte, err error) {
 	return bodies, nil
 }
 
+// contentTypes are those of formats of documents.
+var contentTypes = map[string]string{"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv"}
+
 // index has the host index documents, and measures that.
-func (b *searchBenchmark) index(h *measuredHost, settings []byte, documents io.Reader, size int64, format string, pid int) (f IndexingFigures, err error) {
-	h.finish(h.call("PATCH", "/indexes/"+measuredIndex+"/settings", string(settings)))
+func (b *searchBenchmark) index(ctx context.Context, h *cmdutil.Client, settings json.RawMessage, documents cmdutil.Body, pid int) (f IndexingFigures, err error) {
+	if _, err := h.Finish(ctx, http.MethodPatch, "/indexes/"+measuredIndex+"/settings", settings); err != nil {
+		return f, err
+	}
 	used, _ := bench.CPU(pid)
 	begun := time.Now()
 	path := "/indexes/" + measuredIndex + "/documents"
 	if b.primaryKey != "" {
 		path += "?primaryKey=" + url.QueryEscape(b.primaryKey)
 	}
-	sent := h.send(path, format, documents, size)
-	done := h.finish(sent)
-	if h.err != nil {
-		return f, h.err
+	task, err := h.Finish(ctx, http.MethodPost, path, documents)
+	if err != nil {
+		return f, err
+	}
+	var done struct {
+		Details struct{ IndexedDocuments int }
+	}
+	if err := json.Unmarshal(task, &done); err != nil {
+		return f, fmt.Errorf("read the task: %w", err)
 	}
 	after, _ := bench.CPU(pid)
 	f = IndexingFigures{Documents: done.Details.IndexedDocuments, Seconds: time.Since(begun).Seconds(), CPU: (after - used).Seconds()}
 	_, f.PeakRSS, _ = bench.RSS(pid)
 	return f, nil
-}
-
-// send posts documents as they are in a file.
-func (h *measuredHost) send(path, format string, body io.Reader, size int64) []byte {
-	if h.err != nil {
-		return nil
-	}
-	req, err := http.NewRequestWithContext(h.ctx, http.MethodPost, h.base+path, io.NopCloser(body))
-	if err != nil {
-		h.err = err
-		return nil
-	}
-	req.ContentLength = size
-	req.Header.Set("Content-Type", map[string]string{"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv"}[format])
-	return h.do(req)
-}
-
-// A finishedTask is what the host says of a task that has ended.
-type finishedTask struct {
-	Status  string
-	Details struct{ IndexedDocuments int }
-	Error   struct{ Message string }
-}
-
-// finish waits for the task that an answer tells of.
-func (h *measuredHost) finish(answer []byte) (t finishedTask) {
-	var told struct{ TaskUID int }
-	if h.err == nil {
-		h.err = json.Unmarshal(answer, &told)
-	}
-	for h.err == nil {
-		b := h.call("GET", "/tasks/"+strconv.Itoa(told.TaskUID), "")
-		if h.err != nil {
-			break
-		}
-		if h.err = json.Unmarshal(b, &t); h.err != nil || t.Status == "succeeded" {
-			break
-		}
-		if t.Status == "failed" || t.Status == "canceled" {
-			h.err = fmt.Errorf("the host refuses this: %s", t.Error.Message)
-			break
-		}
-		select {
-		case <-h.ctx.Done():
-			h.err = context.Cause(h.ctx)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	return t
 }
 
 // print prints the tables.

@@ -107,21 +107,42 @@ func reachable(addr string) string {
 	return addr
 }
 
-// Open sends a request, whose body is JSON where there is one, and returns an
-// answer that is a success. An error of the service is said in its words.
-func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	var sent bytes.Buffer
-	if body != nil {
-		if err := json.NewEncoder(&sent).Encode(body); err != nil {
-			return nil, fmt.Errorf("encode request: %w", err)
-		}
+// A Body is the body of a request that is not one JSON value.
+type Body struct {
+	io.Reader
+	Size        int64 // bytes
+	ContentType string
+}
+
+// NDJSON is a body of JSON values, one a line.
+func NDJSON(b []byte) Body { return Body{bytes.NewReader(b), int64(len(b)), "application/x-ndjson"} }
+
+// bodyOf is body as it is sent: a [Body] as it is, anything else but nil as JSON.
+func bodyOf(body any) (Body, error) {
+	if b, ok := body.(Body); ok || body == nil {
+		return b, nil
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, &sent)
+	var sent bytes.Buffer
+	if err := json.NewEncoder(&sent).Encode(body); err != nil {
+		return Body{}, fmt.Errorf("encode request: %w", err)
+	}
+	return Body{&sent, int64(sent.Len()), "application/json"}, nil
+}
+
+// Open sends a request, whose body is a [Body], a value that is sent as JSON, or nil, and
+// returns an answer that is a success. An error has the service's message.
+func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	sent, err := bodyOf(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, sent.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.ContentLength = sent.Size
+		req.Header.Set("Content-Type", sent.ContentType)
 	}
 	if c.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Key)

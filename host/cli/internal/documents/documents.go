@@ -66,11 +66,9 @@ func documentsImportCommand() *cobra.Command {
 				return cmdutil.UsageError{Err: fmt.Errorf("--request-size is %q: want a size from 1 KiB to 1 GiB", size)}
 			}
 			in.Size = int(n)
-			c, err := cmdutil.OpenClient(cmd)
-			if err != nil {
+			if in.Client, err = cmdutil.OpenClient(cmd); err != nil {
 				return err
 			}
-			in.URL, in.Key = c.URL, c.Key
 			in.Bar = cmdutil.NewBar(cmd.ErrOrStderr())
 			for _, name := range args {
 				if name == "-" {

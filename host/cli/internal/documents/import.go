@@ -4,37 +4,34 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"time"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 )
 
 // An Importer sends the documents of a file.
 type Importer struct {
-	Index, URL, Key, format, PrimaryKey string
-	delimiter                           byte // of CSV; 0: what its first line has most of
-	partial, json                       bool
-	generateIDs                         bool
-	dryRun                              bool // say what would be done, and do nothing
-	Size                                int  // bytes of one request
-	Bar                                 *cmdutil.Bar
+	Client                    *cmdutil.Client
+	Index, format, PrimaryKey string
+	delimiter                 byte // of CSV; 0: what its first line has most of
+	partial, json             bool
+	generateIDs               bool
+	dryRun                    bool // say what would be done, and do nothing
+	Size                      int  // bytes of one request
+	Bar                       *cmdutil.Bar
 
-	client http.Client
-	body   bytes.Buffer // of the next request: NDJSON
-	tasks  []uint32
+	body  bytes.Buffer // of the next request: NDJSON
+	tasks []uint32
 }
 
 // Run sends the file and waits for its tasks. A file whose documents the index would refuse is refused
 // before any of it is sent; of the standard input, each document is looked at as it comes.
 func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out io.Writer) error {
-	defer in.client.CloseIdleConnections()
 	reader, err := in.documentReader(ctx)
 	if err != nil {
 		return err
@@ -108,7 +105,7 @@ func (in *Importer) add(ctx context.Context, document []byte) error {
 func (in *Importer) documentReader(ctx context.Context) (*checkedReader, error) {
 	r := &checkedReader{Format: in.format, Delimiter: in.delimiter, GenerateIDs: in.generateIDs, Check: true}
 	var index struct{ PrimaryKey string }
-	err := in.call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.Index), "", nil, &index)
+	err := in.Client.Call(ctx, http.MethodGet, "/indexes/"+url.PathEscape(in.Index), nil, &index)
 	failed, refused := errors.AsType[*cmdutil.StatusError](err)
 	switch {
 	case err == nil, refused && failed.Code == "index_not_found":
@@ -163,11 +160,11 @@ func (in *Importer) send(ctx context.Context) error {
 	if in.PrimaryKey != "" {
 		path += "?primaryKey=" + url.QueryEscape(in.PrimaryKey)
 	}
-	var accepted struct{ TaskUID uint32 }
-	if err := in.call(ctx, method, path, "application/x-ndjson", in.body.Bytes(), &accepted); err != nil {
+	uid, err := in.Client.Begin(ctx, method, path, cmdutil.NDJSON(in.body.Bytes()))
+	if err != nil {
 		return fmt.Errorf("send documents: %w", err)
 	}
-	in.tasks = append(in.tasks, accepted.TaskUID)
+	in.tasks = append(in.tasks, uid)
 	in.body.Reset()
 	return nil
 }
@@ -179,75 +176,14 @@ func (in *Importer) wait(ctx context.Context, step string) error {
 	var failed []error
 	for i, uid := range in.tasks {
 		in.Bar.Show(step, int64(i), int64(len(in.tasks)))
-		said, err := in.await(ctx, uid)
-		if err != nil {
+		_, err := in.Client.Await(ctx, uid)
+		if _, ended := errors.AsType[*cmdutil.TaskError](err); !ended && err != nil {
 			return err
 		}
-		failed = append(failed, said)
+		failed = append(failed, err)
 	}
 	in.Bar.Show(step, int64(len(in.tasks)), int64(len(in.tasks)))
 	return errors.Join(failed...)
-}
-
-// await waits until a task is finished. failed says why it did not succeed.
-func (in *Importer) await(ctx context.Context, uid uint32) (failed, err error) {
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		var t struct {
-			Status string
-			Error  *struct{ Message string }
-		}
-		if err := in.call(ctx, http.MethodGet, fmt.Sprintf("/tasks/%d", uid), "", nil, &t); err != nil {
-			return nil, fmt.Errorf("wait for task %d: %w", uid, err)
-		}
-		switch {
-		case t.Status == "failed" && t.Error != nil:
-			return fmt.Errorf("task %d failed: %s", uid, t.Error.Message), nil
-		case t.Status == "canceled":
-			return fmt.Errorf("task %d was canceled", uid), nil
-		case t.Status != "enqueued" && t.Status != "processing":
-			return nil, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-// call makes one request and decodes its answer. An error of the service is
-// said in its words.
-func (in *Importer) call(ctx context.Context, method, path, contentType string, body []byte, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, in.URL+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", contentType)
-	}
-	if in.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+in.Key)
-	}
-	resp, err := in.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, cmdutil.MaxAnswer))
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if resp.StatusCode/100 != 2 {
-		var e struct{ Message, Code string }
-		if json.Unmarshal(answer, &e) != nil || e.Message == "" {
-			e.Message = "no service of this kind answers there"
-		}
-		return &cmdutil.StatusError{Status: resp.StatusCode, Code: e.Code, Message: e.Message}
-	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Errorf("decode answer: %w", err)
-	}
-	return nil
 }
 
 // A counter counts what is read of r.

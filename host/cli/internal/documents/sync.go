@@ -78,7 +78,6 @@ type skipped struct {
 
 // Run synchronizes the index with the files of names.
 func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) error {
-	defer s.client.CloseIdleConnections()
 	s.Report, s.gone, s.tasks, s.Source.Now = SyncReport{Skipped: []skipped{}}, nil, nil, time.Now().UTC()
 	s.body.Reset() // what a run before that failed has left
 	if err := s.readStored(ctx); err != nil {
@@ -131,15 +130,11 @@ func (s *Synchronizer) finish(ctx context.Context) error {
 	}
 	s.tasks = nil
 	for ids := range slices.Chunk(s.gone, 1000) {
-		body, err := json.Marshal(ids)
+		uid, err := s.Client.Begin(ctx, http.MethodPost, "/indexes/"+url.PathEscape(s.Index)+"/documents/delete-batch", ids)
 		if err != nil {
-			return err
-		}
-		var accepted struct{ TaskUID uint32 }
-		if err := s.call(ctx, http.MethodPost, "/indexes/"+url.PathEscape(s.Index)+"/documents/delete-batch", "application/json", body, &accepted); err != nil {
 			return fmt.Errorf("delete what is gone: %w", err)
 		}
-		s.tasks = append(s.tasks, accepted.TaskUID)
+		s.tasks = append(s.tasks, uid)
 	}
 	return s.wait(ctx, "deleting")
 }

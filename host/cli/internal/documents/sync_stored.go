@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/internal/search/reader"
@@ -67,23 +65,23 @@ const storedPageSize = 20_000
 
 // readStored asks the index for what it has of the source, and makes it where there is none.
 func (s *Synchronizer) readStored(ctx context.Context) error {
-	if err := s.settle(ctx); err != nil {
+	// Tasks of an import that was interrupted may be among them: what they bring or delete is not to be
+	// counted as it was before.
+	if err := s.Client.AwaitIndex(ctx, s.Index); err != nil {
 		return err
 	}
 	s.stored = map[string]*storedPage{}
 	route := "/indexes/" + url.PathEscape(s.Index)
 	var info struct{ PrimaryKey string }
-	err := s.call(ctx, http.MethodGet, route, "", nil, &info)
+	err := s.Client.Call(ctx, http.MethodGet, route, nil, &info)
 	if failed, ok := errors.AsType[*cmdutil.StatusError](err); ok && failed.Status == http.StatusNotFound {
 		if s.dryRun {
 			return nil
 		}
-		var accepted struct{ TaskUID uint32 }
-		if err := s.call(ctx, http.MethodPatch, route+"/settings", "application/json", []byte(reader.IndexSettings), &accepted); err != nil {
+		if _, err := s.Client.Finish(ctx, http.MethodPatch, route+"/settings", json.RawMessage(reader.IndexSettings)); err != nil {
 			return fmt.Errorf("make the index: %w", err)
 		}
-		failed, err := s.await(ctx, accepted.TaskUID)
-		return cmp.Or(err, failed)
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("look at the index: %w", err)
@@ -92,17 +90,14 @@ func (s *Synchronizer) readStored(ctx context.Context) error {
 		return fmt.Errorf("index %s has the primary key %q, and files become documents with an %q: import into another index", s.Index, info.PrimaryKey, "id")
 	}
 	for offset := 0; ; {
-		body, err := json.Marshal(map[string]any{
+		body := map[string]any{
 			"filter": s.Source.FilterOf(), "fields": []string{"id", "path", "contentHash"}, "limit": storedPageSize, "offset": offset,
-		})
-		if err != nil {
-			return err
 		}
 		var page struct {
 			Results []struct{ ID, Path, ContentHash string }
 			Total   int
 		}
-		err = s.call(ctx, http.MethodPost, route+"/documents/fetch", "application/json", body, &page)
+		err = s.Client.Call(ctx, http.MethodPost, route+"/documents/fetch", body, &page)
 		if failed, ok := errors.AsType[*cmdutil.StatusError](err); ok && failed.Code == "invalid_document_filter" {
 			return fmt.Errorf("index %s was not made for files: add \"group\" to its setting filterableAttributes, or import into another index (%w)", s.Index, err)
 		}
@@ -117,33 +112,6 @@ func (s *Synchronizer) readStored(ctx context.Context) error {
 		}
 		if offset += len(page.Results); len(page.Results) == 0 || offset >= page.Total {
 			return nil
-		}
-	}
-}
-
-// settle waits until the tasks of the index that were accepted so far are done: those of an import that
-// was interrupted may be among them, and what they bring or delete is not to be counted as it was before.
-func (s *Synchronizer) settle(ctx context.Context) error {
-	newest := uint32(0)
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		route := "/tasks?limit=1&statuses=enqueued,processing&indexUids=" + url.QueryEscape(s.Index)
-		if newest > 0 {
-			route += fmt.Sprintf("&from=%d", newest)
-		}
-		var list struct{ Results []struct{ UID uint32 } }
-		if err := s.call(ctx, http.MethodGet, route, "", nil, &list); err != nil {
-			return fmt.Errorf("look for tasks of the index: %w", err)
-		}
-		if len(list.Results) == 0 {
-			return nil
-		}
-		if newest == 0 {
-			newest = list.Results[0].UID
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }
