@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -57,139 +56,6 @@ type docx struct {
 	w      *writer
 	styles map[string]docxStyle
 	notes  map[string]string // by the name and id of what refers to them
-}
-
-type docxStyle struct {
-	name, basedOn string
-	level         int // 1 to 9 for a heading; 0: the one that it is based on says so
-}
-
-// readStyles reads what styles there are. Their names are the same in each language, other than their ids.
-func (d *docx) readStyles(part string) {
-	text, err := d.z.xml(part)
-	if err != nil {
-		return
-	}
-	d.styles = map[string]docxStyle{}
-	id := ""
-	_ = eachElement(d.z.ctx, text, func(e xml.StartElement) {
-		s := d.styles[id]
-		switch e.Name.Local {
-		case "style":
-			id, s = attributeOf(e, "styleId"), docxStyle{}
-		case "name":
-			s.name = strings.ToLower(attributeOf(e, "val"))
-		case "basedOn":
-			s.basedOn = attributeOf(e, "val")
-		case "outlineLvl":
-			if n, err := strconv.Atoi(attributeOf(e, "val")); err == nil && n < 9 {
-				s.level = n + 1
-			}
-		}
-		d.styles[id] = s
-	})
-}
-
-// level returns the level of the headings of a style, 0 for one that is of none.
-func (d *docx) level(id string) int {
-	for range 20 { // styles may be based on each other in a circle
-		s := d.styles[id]
-		if s.level > 0 {
-			return s.level
-		}
-		if n := namedLevel(cmp.Or(s.name, strings.ToLower(id))); n > 0 {
-			return n
-		}
-		if id = s.basedOn; id == "" {
-			return 0
-		}
-	}
-	return 0
-}
-
-// namedLevel is the level that a style's name says.
-func namedLevel(name string) int {
-	name = strings.ReplaceAll(name, " ", "")
-	if name == "title" {
-		return 1
-	}
-	for _, prefix := range []string{"heading", "berschrift", "überschrift", "titre"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
-// readNotes reads footnotes or endnotes.
-func (d *docx) readNotes(part, kind string) {
-	text, err := d.z.xml(part)
-	if err != nil {
-		return
-	}
-	for note := range strings.SplitSeq(text, "note ") { // <w:footnote w:id="2">
-		tag, body, _ := strings.Cut(note, ">")
-		id, ok := quotedAfter(tag, "id=")
-		if text := strings.Join(strings.Fields(textOf(d.z.ctx, "<x>"+body)), " "); ok && text != "" {
-			d.notes[kind+id] = text
-		}
-	}
-}
-
-// quotedAfter is what stands in quotation marks behind a name.
-func quotedAfter(text, name string) (string, bool) {
-	_, rest, ok := strings.Cut(text, name)
-	if !ok || len(rest) < 2 {
-		return "", false
-	}
-	value, _, ok := strings.Cut(rest[1:], rest[:1])
-	return value, ok
-}
-
-// textOf is the text of XML of Office, of which what comes behind a fault is left out.
-func textOf(ctx context.Context, source string) string {
-	d := newXML(ctx, source)
-	d.Strict = false
-	var b strings.Builder
-	inText := false
-	for {
-		t, err := d.RawToken()
-		if err != nil {
-			return b.String()
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			inText = t.Name.Local == "t"
-		case xml.EndElement:
-			inText = false
-			if t.Name.Local == "p" {
-				b.WriteByte('\n')
-			}
-		case xml.CharData:
-			if inText {
-				b.Write(t)
-			}
-		}
-	}
-}
-
-// around is what stands above and below pages, each text once.
-func (d *docx) around(main string, parts map[string]relation) string {
-	var texts []string
-	for _, kind := range []string{"header", "footer"} {
-		for _, part := range d.z.beside(main, parts, kind) {
-			source, err := d.z.xml(part)
-			if err != nil {
-				continue
-			}
-			if text := strings.TrimSpace(textOf(d.z.ctx, source)); text != "" && !slices.Contains(texts, text) {
-				texts = append(texts, text)
-			}
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // maxNested bounds how deep paragraphs and tables stand within each other: text boxes and cells have some.
@@ -254,15 +120,6 @@ type docxParagraph struct {
 type docxLink struct {
 	at     int
 	target string
-}
-
-type docxTable struct {
-	rows  [][]string
-	heads int
-	cell  textBuilder
-	span  int
-	below bool // the cell goes on from the row above
-	notes []string
 }
 
 // docxLeft are the elements that are left out with all in them.
@@ -363,29 +220,6 @@ func (b *docxBody) add(text string) {
 	}
 }
 
-func (b *docxBody) startInTable(t xml.StartElement) {
-	if len(b.tables) == 0 {
-		b.tables = append(b.tables, &docxTable{})
-	}
-	table := b.tables[len(b.tables)-1]
-	switch t.Name.Local {
-	case "tr":
-		table.rows = append(table.rows, nil)
-	case "tblHeader":
-		if isOn(t) && table.heads == len(table.rows)-1 {
-			table.heads = len(table.rows)
-		}
-	case "tc":
-		table.span, table.below = 1, false
-		table.cell.Reset()
-	case "gridSpan":
-		n, _ := strconv.Atoi(attributeOf(t, "val"))
-		table.span = min(max(n, 1), maxSpan)
-	case "vMerge":
-		table.below = attributeOf(t, "val") != "restart"
-	}
-}
-
 func (b *docxBody) end(name string) {
 	if b.skipped > 0 {
 		b.skipped--
@@ -425,40 +259,6 @@ func (b *docxBody) endLink() {
 	if text := p.text.String(); isAddress(link.target) && link.at <= len(text) && !strings.Contains(text[link.at:], strings.TrimPrefix(link.target, "mailto:")) {
 		p.text.WriteString(" (" + link.target + ")")
 	}
-}
-
-func (t *docxTable) endCell(w *writer) {
-	if len(t.rows) == 0 {
-		t.rows = append(t.rows, nil)
-	}
-	row, text := &t.rows[len(t.rows)-1], strings.TrimSpace(t.cell.String())
-	if n := len(t.rows); t.below && text == "" && n > 1 && len(*row) < len(t.rows[n-2]) {
-		text = t.rows[n-2][len(*row)]
-	}
-	for range t.span {
-		w.takeCells(1, text)
-		*row = append(*row, text)
-		if len(text) > wideRow {
-			break
-		}
-	}
-	t.cell.Reset()
-}
-
-func (b *docxBody) endTable(t *docxTable) {
-	if n := len(b.tables); n > 0 { // in a cell of another
-		outer := b.tables[n-1]
-		for _, row := range t.rows {
-			outer.cell.WriteString(strings.Join(row, " ") + " ")
-		}
-		outer.notes = append(outer.notes, t.notes...)
-		return
-	}
-	if t.heads == 0 && len(t.rows) > 1 {
-		t.heads = 1
-	}
-	b.w.table(t.rows, t.heads)
-	b.writeNotes(t.notes)
 }
 
 func (b *docxBody) writeNotes(notes []string) {
