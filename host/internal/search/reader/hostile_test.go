@@ -92,6 +92,9 @@ func TestReadBombs(t *testing.T) {
 		{"wide-without-bars.md", "x\n" + strings.Repeat("-|", 1000) + "\n" + strings.Repeat("x\n", 1<<20), "", "x"},
 		{"rows.md", "|a|b|\n|---|---|\n" + strings.Repeat("|a|b|\n", 700_000), "", "|a|b|"},
 		{"items.md", strings.Repeat("- a\n", 2_000_000), "", "- a"},
+		{"steps.md", stepsOf(3000, "", "- "), "", "- a"},
+		{"quoted-steps.md", stepsOf(3000, "> ", "1. "), "", "1. a"},
+		{"terms.md", stepsOf(3000, "", "a\n: "), "", ": a"},
 		{"indented.md", "x" + strings.Repeat("\n    > ![a](<b", 300_000), "", "![a](<b"},
 		{"cells.ipynb", `{"cells":[` + strings.TrimSuffix(strings.Repeat(`{"cell_type":"markdown","source":"a"},`, 50_000), ",") + `]}`, "", "a"},
 		// Many of what costs something each, and marks whose end is looked for in vain.
@@ -129,6 +132,15 @@ func TestReadBombs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stepsOf returns lists within each other, n deep.
+func stepsOf(n int, before, mark string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(before + strings.Repeat("  ", i) + mark + "a\n")
+	}
+	return b.String()
 }
 
 // TestFrontMatterBounds wants front matter that documents cannot have to be left out, and the page read.

@@ -47,7 +47,8 @@ const (
 	// parser goes into.
 	maxMarks = 100
 	// maxEffort bounds the characters of a paragraph times those of them that may begin something, for which
-	// the parser may look through all of it, and maxEffortInAll the sum.
+	// the parser may look through all of it, and maxEffortInAll the sum. Of a line it looks at what is before the
+	// text once for each list and quotation around it, which may be half as many as it has columns.
 	maxEffort, maxEffortInAll = 64 << 20, 1 << 30
 	// maxParts bounds the lines, cells of tables, and characters that may begin something: the parser keeps some
 	// 400 bytes for each. A row has all cells of its table, whether it is written in full or not.
@@ -83,6 +84,9 @@ func isParsable(source string) bool {
 		marks, rest := countMarks(line)
 		if marks > maxMarks {
 			return false
+		}
+		if lead := columnOf(line[:len(line)-len(strings.TrimLeft(line, " \t>"))]); rest != "" {
+			effort += lead * lead / 2
 		}
 		begun := false
 		if rest != "" || marks > 0 {
