@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 )
 
@@ -20,9 +21,12 @@ var languages = map[string]string{
 // readCode returns what reads source code of a language as it is, with the lines that passages begin on.
 func readCode(language string) readFunc {
 	return func(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-		text, encoding, err := decode(data, "")
+		text, encoding, err := decode(data, declaredCode(data))
 		if err != nil {
 			return nil, err
+		}
+		if language == "properties" {
+			text = withoutEscapes(text) // Java writes letters by their number
 		}
 		if strings.Count(text, "\x00")*100 > len(text) {
 			return nil, errors.New("it is no text: its bytes are those of a program or of data")
@@ -32,6 +36,21 @@ func readCode(language string) readFunc {
 		w.finish(p)
 		return p, nil
 	}
+}
+
+// codingLine is what source code says of its encoding in one of its first lines, as Python and Emacs have it, or
+// style sheets.
+var codingLine = regexp.MustCompile(`(?i)(?:coding[:=]|@charset)[ \t]*["']?([-\w.]+)`)
+
+// declaredCode is the encoding that source code or XML says it has.
+func declaredCode(data []byte) string {
+	if name := declaredXML(data); name != "" {
+		return name
+	}
+	if m := codingLine.FindSubmatch(data[:min(len(data), 200)]); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // codeLines writes text as it is, and notes where its lines are.
@@ -61,36 +80,41 @@ func readSubtitles(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, err
 	}
 	p, w := &Page{Encoding: encoding}, newWriter(ctx)
-	for block := range strings.SplitSeq(text, "\n\n") {
-		said := []string{}
-		timed := strings.Contains(block, "-->")
-		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
-			switch line = strings.TrimSpace(line); {
-			case strings.Contains(line, "-->"):
-				w.leaveOut("times of subtitles", line)
-				if len(said) > 0 { // the number or name of it is before
-					w.leaveOut("numbers of subtitles", strings.Join(said, " "))
-					said = said[:0]
-				}
-			case strings.HasPrefix(line, "WEBVTT"), strings.HasPrefix(line, "STYLE"), strings.HasPrefix(line, "REGION"):
-				w.leaveOut("settings of subtitles", line)
-				if !timed && !strings.HasPrefix(line, "WEBVTT") {
-					w.leaveOut("settings of subtitles", block)
-					block = ""
-				}
-			default:
-				said = append(said, withoutTags(line))
-			}
-			if block == "" {
-				said = nil
-				break
-			}
-		}
+	var said []string
+	write := func() {
 		if len(said) > 0 {
 			w.line()
 			w.b.WriteString(plainLine(clean(strings.Join(said, " "))) + "\n")
 		}
+		said = nil
 	}
+	web, style, alone := false, false, 0 // alone: the lines since a blank one
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		alone++
+		switch {
+		case line == "":
+			write()
+			style, alone = false, 0
+		case strings.Contains(line, "-->"):
+			// The number of it is before, or the name.
+			if n := len(said); n > 0 && (web && alone == 2 || strings.Trim(said[n-1], "0123456789") == "") {
+				w.leaveOut("numbers of subtitles", said[n-1])
+				said = said[:n-1]
+			}
+			write()
+			w.leaveOut("times of subtitles", line)
+		case strings.HasPrefix(line, "WEBVTT") && !web:
+			web = true
+			w.leaveOut("settings of subtitles", line)
+		case style || web && alone == 1 && (line == "STYLE" || line == "REGION"):
+			style = true
+			w.leaveOut("settings of subtitles", line)
+		default:
+			said = append(said, withoutTags(line))
+		}
+	}
+	write()
 	w.finish(p)
 	return p, nil
 }

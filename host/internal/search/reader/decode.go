@@ -11,6 +11,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
@@ -75,14 +77,38 @@ func encodingOf(data []byte, declared string) (name string, e encoding.Encoding)
 		return name, e
 	}
 	valid, bad := countUTF8(data)
-	if e, err := htmlindex.Get(strings.TrimSpace(declared)); err == nil && isBelieved(e, valid, bad) {
-		name, _ := htmlindex.Name(e)
+	if e := encodingNamed(declared); e != nil && isBelieved(e, valid, bad) {
+		name, err := htmlindex.Name(e)
+		if err != nil {
+			name = strings.ToLower(strings.TrimSpace(declared))
+		}
 		return name, e
+	}
+	if e := encodingOfEscapes(data); e != nil {
+		return "iso-2022-jp", e
 	}
 	if bad == 0 || valid >= 2*bad {
 		return "utf-8", unicode.UTF8
 	}
 	return detect(data)
+}
+
+// encodingNamed is the encoding of a name, as the web or mail has it; nil: none that is known.
+func encodingNamed(name string) encoding.Encoding {
+	name = strings.Trim(name, " \t\r\n\"'")
+	if e, err := htmlindex.Get(name); err == nil {
+		return e
+	}
+	e, _ := ianaindex.IANA.Encoding(name)
+	return e
+}
+
+// encodingOfEscapes tells the Japanese of mail, which is ASCII between escapes; nil: it is not that.
+func encodingOfEscapes(data []byte) encoding.Encoding {
+	if (bytes.Contains(data, []byte("\x1b$B")) || bytes.Contains(data, []byte("\x1b$@"))) && isTextIn(japanese.ISO2022JP, data) {
+		return japanese.ISO2022JP
+	}
+	return nil
 }
 
 // isBelieved reports whether what a file says of its encoding fits its bytes: it is no UTF-8 where it has many

@@ -3,9 +3,7 @@ package reader
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -27,7 +25,7 @@ func readDOCX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	for _, kind := range []string{"footnotes", "endnotes"} {
 		for _, part := range z.beside(main, parts, kind) {
-			d.readNotes(part, strings.TrimSuffix(kind, "s")+"Reference ")
+			d.textOf(part) // which keeps them
 		}
 	}
 	p := &Page{Title: z.title()}
@@ -43,9 +41,7 @@ func readDOCX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		d.w.paragraph(rest)
 	}
 	for _, part := range z.beside(main, parts, "comments") {
-		if text, err := z.xml(part); err == nil {
-			d.w.leaveOut("comments", textOf(d.z.ctx, text))
-		}
+		d.w.leaveOut("comments", d.textOf(part))
 	}
 	d.w.finish(p)
 	return p, nil
@@ -67,37 +63,30 @@ func (d *docx) part(name string) error {
 	if err != nil {
 		return err
 	}
-	x := newXML(d.z.ctx, source)
-	x.Strict = false
-	b := docxBody{docx: d, name: name, links: d.z.relations(name)}
-	for {
-		t, err := x.RawToken()
-		if errors.Is(err, io.EOF) {
-			for len(b.nested) > 0 {
-				b.endParagraph()
-			}
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
+	b := docxBody{docx: d, links: d.z.relations(name)}
+	err = eachToken(d.z.ctx, source, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
-			if err := b.start(t); err != nil {
-				return err
-			}
+			return b.start(t)
 		case xml.EndElement:
 			b.end(t.Name.Local)
 		case xml.CharData:
 			b.text(string(t))
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
 	}
+	for len(b.nested) > 0 {
+		b.endParagraph()
+	}
+	return nil
 }
 
 // A docxBody writes the elements of a part.
 type docxBody struct {
 	*docx
-	name    string
 	links   map[string]relation
 	nested  []*docxParagraph // those that have begun
 	tables  []*docxTable     // within each other
@@ -105,6 +94,10 @@ type docxBody struct {
 	hidden  bool   // of the run under way
 	skipped int    // elements within one that is left out
 	rule    string // by which
+	fields  []bool // those within each other, and whether the result of one is under way
+	field   string // what the one that has begun says
+	note    string // what refers to the note under way
+	noteAt  int    // where that begins
 }
 
 type docxParagraph struct {
@@ -113,13 +106,8 @@ type docxParagraph struct {
 	level  int
 	inList bool
 	depth  int // of the list
-	links  []docxLink
+	links  []textLink
 	notes  []string
-}
-
-type docxLink struct {
-	at     int
-	target string
 }
 
 // docxLeft are the elements that are left out with all in them.
@@ -146,6 +134,9 @@ func (b *docxBody) text(text string) {
 	switch {
 	case b.skipped > 0:
 		b.w.leaveOut(b.rule, text)
+		if b.rule == docxLeft["instrText"] && len(b.field) < maxSpanned {
+			b.field += text
+		}
 	case !b.inText:
 	case b.hidden:
 		b.w.leaveOut("hidden text", text)
@@ -165,7 +156,7 @@ func (b *docxBody) start(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "p":
 		if len(b.nested) == maxNested {
-			return fmt.Errorf("paragraphs stand more than %d deep in %s", maxNested, b.name)
+			return fmt.Errorf("paragraphs stand more than %d deep", maxNested)
 		}
 		b.nested = append(b.nested, &docxParagraph{})
 	case "pStyle":
@@ -197,14 +188,27 @@ func (b *docxBody) start(t xml.StartElement) error {
 			p := b.paragraph()
 			p.notes = append(p.notes, text)
 		}
+	case "footnote", "endnote":
+		b.note, b.noteAt = t.Name.Local+"Reference "+attributeOf(t, "id"), b.w.b.Len()
 	case "docPr":
 		b.add(" " + attributeOf(t, "descr") + " ")
+	case "textpath": // of letters that are a drawing
+		b.add(" " + attributeOf(t, "string") + " ")
+	case "relIds", "chart":
+		if text := b.z.drawnBy(t, b.links); text != "" {
+			b.add("\n" + text + "\n")
+		}
+	case "altChunk":
+		return b.inner(b.links[attributeOf(t, "id")].target)
 	case "hyperlink":
-		p := b.paragraph()
-		p.links = append(p.links, docxLink{p.text.Len(), b.links[attributeOf(t, "id")].target})
+		b.beginLink(b.links[attributeOf(t, "id")].target)
+	case "fldSimple":
+		b.beginLink(fieldTarget(attributeOf(t, "instr")))
+	case "fldChar":
+		b.fieldMark(attributeOf(t, "fldCharType"))
 	case "tbl":
 		if len(b.tables) == maxNested {
-			return fmt.Errorf("tables stand more than %d deep in %s", maxNested, b.name)
+			return fmt.Errorf("tables stand more than %d deep", maxNested)
 		}
 		b.tables = append(b.tables, &docxTable{})
 	case "tr", "tblHeader", "tc", "gridSpan", "vMerge":
@@ -232,8 +236,12 @@ func (b *docxBody) end(name string) {
 		if len(b.nested) > 0 {
 			b.endParagraph()
 		}
-	case "hyperlink":
+	case "hyperlink", "fldSimple":
 		b.endLink()
+	case "footnote", "endnote":
+		if text := strings.Join(strings.Fields(b.w.b.String()[b.noteAt:]), " "); text != "" {
+			b.notes[b.note] = text
+		}
 	case "tc":
 		if len(b.tables) > 0 {
 			b.tables[len(b.tables)-1].endCell(b.w)
@@ -247,7 +255,39 @@ func (b *docxBody) end(name string) {
 	}
 }
 
-// endLink writes where a link leads, unless its text says so.
+func (b *docxBody) beginLink(target string) {
+	p := b.paragraph()
+	p.links = append(p.links, textLink{p.text.Len(), target})
+}
+
+// fieldMark takes the mark that begins a field, or what it shows, or ends it.
+func (b *docxBody) fieldMark(kind string) {
+	n := len(b.fields)
+	switch {
+	case kind == "begin":
+		b.fields, b.field = append(b.fields, false), ""
+	case kind == "separate" && n > 0:
+		b.fields[n-1] = true
+		b.beginLink(fieldTarget(b.field))
+		b.field = ""
+	case kind == "end" && n > 0:
+		if b.fields[n-1] {
+			b.endLink()
+		}
+		b.fields = b.fields[:n-1]
+	}
+}
+
+// fieldTarget is where a field of a word processor leads: HYPERLINK "target".
+func fieldTarget(field string) string {
+	words := strings.Fields(field)
+	if len(words) < 2 || words[0] != "HYPERLINK" {
+		return ""
+	}
+	return strings.Trim(words[1], `"`)
+}
+
+// endLink writes where the innermost link leads.
 func (b *docxBody) endLink() {
 	p := b.paragraph()
 	n := len(p.links)
@@ -256,9 +296,7 @@ func (b *docxBody) endLink() {
 	}
 	link := p.links[n-1]
 	p.links = p.links[:n-1]
-	if text := p.text.String(); isAddress(link.target) && link.at <= len(text) && !strings.Contains(text[link.at:], strings.TrimPrefix(link.target, "mailto:")) {
-		p.text.WriteString(" (" + link.target + ")")
-	}
+	p.text.endLink(link)
 }
 
 func (b *docxBody) writeNotes(notes []string) {

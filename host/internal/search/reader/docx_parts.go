@@ -2,7 +2,6 @@ package reader
 
 import (
 	"cmp"
-	"context"
 	"encoding/xml"
 	"slices"
 	"strconv"
@@ -73,56 +72,40 @@ func namedLevel(name string) int {
 	return 0
 }
 
-// readNotes reads footnotes or endnotes.
-func (d *docx) readNotes(part, kind string) {
-	text, err := d.z.xml(part)
+// textOf is the text of a part beside the body, such as a header. The notes in it are kept for what refers to them.
+func (d *docx) textOf(part string) string {
+	w := newWriter(d.z.ctx)
+	beside := docx{z: d.z, w: w, styles: d.styles, notes: d.notes}
+	if err := beside.part(part); err != nil {
+		w.noteLeft("parts that cannot be read: "+err.Error(), 1)
+	}
+	for rule, words := range w.left {
+		d.w.noteLeft(rule, words)
+	}
+	return strings.TrimSpace(w.b.String())
+}
+
+// inner writes a file that stands in the document as it is, as programs that fill in forms put it there: a page
+// of the web, also with its pictures as a message, or text.
+func (b *docxBody) inner(part string) error {
+	data, err := b.z.unpack(part)
 	if err != nil {
-		return
+		b.w.noteLeft("parts that cannot be read: "+err.Error(), 1)
+		return nil
 	}
-	for note := range strings.SplitSeq(text, "note ") { // <w:footnote w:id="2">
-		tag, body, _ := strings.Cut(note, ">")
-		id, ok := quotedAfter(tag, "id=")
-		if text := strings.Join(strings.Fields(textOf(d.z.ctx, "<x>"+body)), " "); ok && text != "" {
-			d.notes[kind+id] = text
+	switch head := strings.TrimSpace(string(data[:min(len(data), 200)])); {
+	case strings.HasPrefix(head, "PK") || strings.HasPrefix(head, `{\rtf`):
+		b.w.noteLeft("documents within the document", 1)
+	case strings.Contains(head, "MIME-Version:") || strings.Contains(head, "Content-Type:"):
+		m := mailReader{ctx: b.z.ctx, r: &Reader{}, w: b.w}
+		_, err = m.message(data, 0, 0)
+	default:
+		var source string
+		if source, _, err = decode(data, declaredHTML(data)); err == nil {
+			b.w.writeFragment(source)
 		}
 	}
-}
-
-// quotedAfter is what stands in quotation marks behind a name.
-func quotedAfter(text, name string) (string, bool) {
-	_, rest, ok := strings.Cut(text, name)
-	if !ok || len(rest) < 2 {
-		return "", false
-	}
-	value, _, ok := strings.Cut(rest[1:], rest[:1])
-	return value, ok
-}
-
-// textOf is the text of XML of Office, of which what comes behind a fault is left out.
-func textOf(ctx context.Context, source string) string {
-	d := newXML(ctx, source)
-	d.Strict = false
-	var b strings.Builder
-	inText := false
-	for {
-		t, err := d.RawToken()
-		if err != nil {
-			return b.String()
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			inText = t.Name.Local == "t"
-		case xml.EndElement:
-			inText = false
-			if t.Name.Local == "p" {
-				b.WriteByte('\n')
-			}
-		case xml.CharData:
-			if inText {
-				b.Write(t)
-			}
-		}
-	}
+	return err
 }
 
 // around is what stands above and below pages, each text once.
@@ -130,11 +113,7 @@ func (d *docx) around(main string, parts map[string]relation) string {
 	var texts []string
 	for _, kind := range []string{"header", "footer"} {
 		for _, part := range d.z.beside(main, parts, kind) {
-			source, err := d.z.xml(part)
-			if err != nil {
-				continue
-			}
-			if text := strings.TrimSpace(textOf(d.z.ctx, source)); text != "" && !slices.Contains(texts, text) {
+			if text := d.textOf(part); text != "" && !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}

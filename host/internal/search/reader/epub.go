@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -30,6 +29,7 @@ func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	p := &Page{Title: b.title, Lang: b.lang}
 	w, failed, read := newWriter(ctx), error(nil), map[string]bool{}
+	w.leaveOut("what the book says of itself", b.about)
 	for _, name := range b.spine {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -41,12 +41,19 @@ func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		if read[name] = true; len(read) > maxChapters {
 			return nil, fmt.Errorf("it has more than %d chapters: split it into several files", maxChapters)
 		}
+		if b.locked[name] {
+			failed = errors.New("its chapters are encrypted: it is protected against copying")
+			w.noteLeft("chapters that are encrypted", 1)
+			continue
+		}
 		if err := b.chapter(w, name); err != nil {
-			if z.left < 0 {
-				return nil, err
-			}
 			failed = err
 			w.noteLeft("chapters that cannot be read: "+err.Error(), 1)
+		}
+	}
+	for _, name := range b.contents {
+		if source, err := z.xml(name); err == nil && !read[name] {
+			w.leaveOut("the book's list of contents", charData(ctx, source))
 		}
 	}
 	if w.b.Len() == 0 && failed != nil {
@@ -59,22 +66,30 @@ func readEPUB(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 type book struct {
 	z           *packed
 	title, lang string
-	spine       []string          // the files of chapters
-	names       map[string]string // of these files, by the book's list of contents
+	about       string            // what else the book says of itself
+	spine       []string          // the files of chapters, those last that the order of the book does not name
+	contents    []string          // the files with a list of contents
+	names       map[string]string // of chapters, by these
+	locked      map[string]bool   // files that are encrypted
 }
 
 // openBook reads what a book says of itself.
 func openBook(z *packed) (*book, error) {
-	container, err := z.xml("META-INF/container.xml")
-	if err != nil {
-		return nil, err
-	}
 	root := ""
-	_ = eachElement(z.ctx, container, func(e xml.StartElement) {
-		if e.Name.Local == "rootfile" && root == "" {
-			root = attributeOf(e, "full-path")
+	if container, err := z.xml("META-INF/container.xml"); err == nil {
+		_ = eachElement(z.ctx, container, func(e xml.StartElement) {
+			if e.Name.Local == "rootfile" && root == "" {
+				root = attributeOf(e, "full-path")
+			}
+		})
+	}
+	if z.find(root) == nil {
+		for _, f := range z.z.File {
+			if extensionOf(f.Name) == ".opf" {
+				root = f.Name
+			}
 		}
-	})
+	}
 	if root == "" {
 		return nil, errors.New("META-INF/container.xml names no book")
 	}
@@ -82,27 +97,52 @@ func openBook(z *packed) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{z: z, title: elementText(z.ctx, opf, "title"), lang: elementText(z.ctx, opf, "language"), names: map[string]string{}}
-	files, contents := map[string]string{}, []string{}
+	b := &book{z: z, title: elementText(z.ctx, opf, "title"), lang: elementText(z.ctx, opf, "language"), names: map[string]string{}, locked: z.lockedFiles()}
+	b.about = strings.Replace(charData(z.ctx, opf), b.title, "", 1)
+	files, pages, named := map[string]string{}, []string{}, map[string]bool{}
 	err = eachElement(z.ctx, opf, func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "item":
-			file := b.fileOf(path.Dir(root), attributeOf(e, "href"))
+			file, kind := b.fileOf(path.Dir(root), attributeOf(e, "href")), attributeOf(e, "media-type")
 			files[attributeOf(e, "id")] = file
-			if strings.Contains(attributeOf(e, "properties"), "nav") || attributeOf(e, "media-type") == "application/x-dtbncx+xml" {
-				contents = append(contents, file)
+			switch {
+			case strings.Contains(attributeOf(e, "properties"), "nav"), kind == "application/x-dtbncx+xml":
+				b.contents = append(b.contents, file)
+			case kind == "application/xhtml+xml", kind == "text/html", kind == "text/x-oeb1-document":
+				pages = append(pages, file)
 			}
 		case "itemref":
-			b.spine = append(b.spine, files[attributeOf(e, "idref")])
+			file := files[attributeOf(e, "idref")]
+			b.spine = append(b.spine, file)
+			named[file] = true
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the book's list of contents: %w", err)
+	if err != nil && len(b.spine) == 0 {
+		return nil, fmt.Errorf("read the book's list of files: %w", err)
 	}
-	for _, file := range contents {
+	for _, page := range pages {
+		if !named[page] {
+			b.spine = append(b.spine, page)
+		}
+	}
+	for _, file := range b.contents {
 		b.readContents(file)
 	}
 	return b, nil
+}
+
+// lockedFiles are the files that a book is said to have encrypted.
+func (p *packed) lockedFiles() map[string]bool {
+	locked := map[string]bool{}
+	if source, err := p.xml("META-INF/encryption.xml"); err == nil {
+		_ = eachElement(p.ctx, source, func(e xml.StartElement) {
+			if e.Name.Local == "CipherReference" {
+				name, _ := url.PathUnescape(attributeOf(e, "URI"))
+				locked[name] = true
+			}
+		})
+	}
+	return locked
 }
 
 // readContents reads the names of chapters out of a page of navigation, or an NCX file.
@@ -168,8 +208,8 @@ func (b *book) chapter(w *writer, name string) error {
 // the web are, but by some that write them.
 func (b *book) fileOf(dir, reference string) string {
 	if name, err := url.PathUnescape(reference); err == nil {
-		if _, err := fs.Stat(b.z.z, path.Join(dir, name)); err == nil {
-			return path.Join(dir, name)
+		if part := b.z.find(path.Join(dir, name)); part != nil {
+			return part.Name
 		}
 	}
 	return path.Join(dir, reference)

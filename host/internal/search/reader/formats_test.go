@@ -61,7 +61,7 @@ func TestReadFormats(t *testing.T) {
 		{"x.xlsx", sheet, "x", []string{"## Sheet1", "Price list of the shop", "| name | price |\n|---|---|\n| tea | 4.5 |\n| milk \\| cream | 2 |"}, nil},
 		{"x.pptx", deck, "x", []string{"## First", "- of all", "Notes: Say hello.", "## Last"}, nil},
 		{"x.odt", odt, "Tides", []string{"High  and low (A note.).", "- an item", "| a | b | b |"}, []string{"remark"}},
-		{"x.rtf", `{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Times;}}{\*\generator Word;}{\info{\title Hidden}}\'cf\'f0\'e8\'e2\'e5\'f2 \u8364?\par {\b bold} {\v secret}a\{b\}\cell c\row \u-10179?\u-8704?}`, "x", []string{"Привет €", "bold a{b} | c", "😀"}, []string{"Times", "Word", "Hidden", "secret"}},
+		{"x.rtf", `{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Times;}}{\*\generator Word;}{\info{\title Shown}{\author Hidden}}\'cf\'f0\'e8\'e2\'e5\'f2 \u8364?\par {\b bold} {\v secret}a\{b\}\cell c\row \u-10179?\u-8704?}`, "Shown", []string{"Привет €", "bold a{b} | c", "😀"}, []string{"Times", "Word", "Hidden", "secret"}},
 		{"a.go", "\n\npackage a\n\nfunc F() {}\n", "a", []string{"```go\npackage a\n\nfunc F() {}\n```"}, nil},
 		{"a.srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>Good</i> day, 2 < 3.\n\n2\n00:00:03,000 --> 00:00:04,000\nBye.\n", "a", []string{"Good day, 2 < 3.\nBye."}, []string{"00:00"}},
 		{"a.vtt", "WEBVTT\n\nNOTE x\n\nintro\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello.\n", "a", []string{"NOTE x", "Ann: Hello."}, []string{"align", "intro"}},

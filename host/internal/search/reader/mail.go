@@ -3,6 +3,7 @@ package reader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -10,12 +11,10 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
-	"mime/quotedprintable"
 	"net/mail"
 	"net/textproto"
+	"strconv"
 	"strings"
-
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // Bounds of a message.
@@ -76,11 +75,10 @@ type mailReader struct {
 // decodeField decodes a field of a header.
 func decodeField(value string) string {
 	d := mime.WordDecoder{CharsetReader: func(charset string, r io.Reader) (io.Reader, error) {
-		e, err := htmlindex.Get(charset)
-		if err != nil {
-			return nil, err
+		if e := encodingNamed(charset); e != nil {
+			return e.NewDecoder().Reader(r), nil
 		}
-		return e.NewDecoder().Reader(r), nil
+		return nil, fmt.Errorf("the encoding %q is not known", charset)
 	}}
 	if text, err := d.DecodeHeader(value); err == nil {
 		return text
@@ -96,8 +94,11 @@ func (m *mailReader) message(data []byte, level, depth int) (subject string, err
 	}
 	m.in.Reset(bytes.NewReader(data))
 	msg, err := mail.ReadMessage(m.in)
-	if err != nil {
-		return "", fmt.Errorf("read the message: %w", err)
+	if err != nil { // a line of its head is none
+		text, _, err := decode(data, "")
+		m.w.block()
+		m.w.plain(text, 0)
+		return "", err
 	}
 	subject = decodeField(msg.Header.Get("Subject"))
 	if level > 0 {
@@ -123,21 +124,24 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 		return fmt.Errorf("it has more than %d parts, or more than %d within each other", maxMailParts, maxMailDepth)
 	}
 	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil {
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		kind = "text/plain"
 	}
-	if strings.HasPrefix(kind, "multipart/") && params["boundary"] != "" {
-		return m.multipart(kind, params["boundary"], body, depth)
+	isThere := func(boundary string) bool { return bytes.Contains(body, []byte("--"+boundary)) }
+	if boundary := parameter(header, params, "boundary", isThere); boundary != "" {
+		if ok, err := m.multipart(kind, boundary, body, depth); ok || err != nil {
+			return err
+		}
 	}
+	if strings.HasPrefix(kind, "multipart/") {
+		kind = "text/plain" // none of its parts can be found
+	}
+	charset := parameter(header, params, "charset", func(name string) bool { return encodingNamed(name) != nil })
 	switch strings.ToLower(strings.TrimSpace(header.Get("Content-Transfer-Encoding"))) {
 	case "base64":
-		if b, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(body))); err == nil || len(b) > 0 {
-			body = b
-		}
+		body = decodeBase64(body)
 	case "quoted-printable":
-		if b, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body))); err == nil || len(b) > 0 {
-			body = b
-		}
+		body = decodeQuoted(body)
 	}
 	_, disposition, _ := mime.ParseMediaType(header.Get("Content-Disposition"))
 	name := decodeField(disposition["filename"])
@@ -151,13 +155,13 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	case name != "":
 		return m.attachment(name, body, depth)
 	case kind == "text/html":
-		source, _, err := decode(body, params["charset"])
+		source, _, err := decode(body, cmp.Or(charset, declaredHTML(body)))
 		if err != nil {
 			return err
 		}
 		m.w.writeFragment(source)
 	case strings.HasPrefix(kind, "text/"):
-		text, _, err := decode(body, params["charset"])
+		text, _, err := decode(body, charset)
 		if err != nil {
 			return err
 		}
@@ -169,8 +173,69 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	return nil
 }
 
-// multipart writes the parts of one that has several; of alternatives the plain text, or the last one.
-func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) error {
+// parameter is a parameter that fits of what says what a part is; empty: none does. Some programs write that in ways
+// that the library refuses, or twice.
+func parameter(header textproto.MIMEHeader, params map[string]string, name string, fits func(string) bool) string {
+	if value := params[name]; value != "" && fits(value) {
+		return value
+	}
+	for _, field := range header["Content-Type"] {
+		for value := range strings.SplitSeq(field, ";") {
+			key, value, _ := strings.Cut(value, "=")
+			if !strings.EqualFold(strings.TrimSpace(key), name) {
+				continue
+			}
+			value = strings.TrimLeft(value, " \"")
+			if end := strings.IndexAny(value, "\"; \t\r\n"); end >= 0 {
+				value = value[:end]
+			}
+			if value != "" && fits(value) {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// decodeBase64 decodes what it can of base64: other characters stand between, and several texts follow each other.
+func decodeBase64(body []byte) (out []byte) {
+	var digits []byte
+	for _, c := range body {
+		switch {
+		case isLetter(c), '0' <= c && c <= '9', c == '+', c == '/':
+			digits = append(digits, c)
+		case c == '=' && len(digits) > 0:
+			part, _ := base64.RawStdEncoding.DecodeString(string(digits))
+			out, digits = append(out, part...), digits[:0]
+		}
+	}
+	part, _ := base64.RawStdEncoding.DecodeString(string(digits))
+	return append(out, part...)
+}
+
+// decodeQuoted decodes quoted-printable text. What is no code of it stays as it is: the library ends there.
+func decodeQuoted(body []byte) (out []byte) {
+	for {
+		before, after, ok := bytes.Cut(body, []byte("="))
+		out = append(out, before...)
+		if !ok {
+			return out
+		}
+		if end := bytes.TrimPrefix(bytes.TrimLeft(after, " \t"), []byte("\r")); bytes.HasPrefix(end, []byte("\n")) {
+			body = end[1:] // the line goes on
+			continue
+		}
+		if n, err := strconv.ParseUint(string(after[:min(len(after), 2)]), 16, 8); err == nil && len(after) >= 2 {
+			out, body = append(out, byte(n)), after[2:]
+			continue
+		}
+		out, body = append(out, '='), after
+	}
+}
+
+// multipart writes the parts of one that has several; of alternatives the plain text, or another that says more.
+// It reports whether there are any.
+func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) (ok bool, err error) {
 	type part struct {
 		header textproto.MIMEHeader
 		body   []byte
@@ -194,20 +259,39 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) er
 		}
 	}
 	if kind == "multipart/alternative" && len(parts) > 1 {
-		chosen := parts[len(parts)-1]
-		for _, p := range parts {
-			if strings.HasPrefix(p.header.Get("Content-Type"), "text/plain") && len(bytes.TrimSpace(p.body)) > 0 {
-				chosen = p
-				break
-			}
-		}
-		m.w.noteLeft("other forms of the same text", len(parts)-1)
-		parts = []part{chosen}
+		return true, m.alternatives(len(parts), func(i int, m *mailReader) error {
+			return m.part(parts[i].header, parts[i].body, depth+1)
+		})
 	}
 	for _, p := range parts {
 		if err := m.part(p.header, p.body, depth+1); err != nil {
+			return true, err
+		}
+	}
+	return len(parts) > 0, nil
+}
+
+// alternatives writes the first of n forms of a text, or another that has twice as many words: some only say
+// that they are there for programs without the web.
+func (m *mailReader) alternatives(n int, write func(i int, m *mailReader) error) error {
+	var best *writer
+	most := 0
+	for i := range n {
+		form := *m
+		form.w, form.in = newWriter(m.ctx), nil
+		if err := write(i, &form); err != nil {
 			return err
 		}
+		m.parts = form.parts
+		if words := countWords(form.w.b.String()); best == nil || words > 2*most {
+			best, most = form.w, words
+		}
+	}
+	m.w.noteLeft("other forms of the same text", n-1)
+	m.w.block()
+	m.w.b.WriteString(best.b.String())
+	for rule, words := range best.left {
+		m.w.noteLeft(rule, words)
 	}
 	return nil
 }

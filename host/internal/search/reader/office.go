@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ func openPacked(ctx context.Context, data []byte) (*packed, error) {
 	z, err := openZip(bytes.NewReader(data), int64(len(data)), maxEntries)
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range z.File {
+		f.Name = strings.ReplaceAll(f.Name, `\`, "/") // as some programs write them
 	}
 	return &packed{ctx, z, maxUnpacked}, nil
 }
@@ -117,9 +121,27 @@ func (w *window) read(b []byte, at int64) bool {
 	return true
 }
 
+// find returns the part of a name, with its capitals or with others; nil: there is none.
+func (p *packed) find(name string) (found *zip.File) {
+	name = strings.TrimPrefix(path.Clean(name), "/")
+	for _, f := range p.z.File {
+		switch {
+		case f.Name == name:
+			return f
+		case found == nil && strings.EqualFold(f.Name, name):
+			found = f
+		}
+	}
+	return found
+}
+
 // unpack returns a part, and counts its bytes.
 func (p *packed) unpack(name string) ([]byte, error) {
-	f, err := p.z.Open(strings.TrimPrefix(path.Clean(name), "/"))
+	part := p.find(name)
+	if part == nil {
+		return nil, fmt.Errorf("open %s in it: %w", name, fs.ErrNotExist)
+	}
+	f, err := part.Open()
 	if err != nil {
 		return nil, fmt.Errorf("open %s in it: %w", name, err)
 	}
@@ -129,7 +151,7 @@ func (p *packed) unpack(name string) ([]byte, error) {
 		return nil, fmt.Errorf("unpack %s in it: %w", name, err)
 	}
 	if p.left -= len(data); p.left < 0 {
-		return nil, fmt.Errorf("it unpacks to more than %d bytes", maxUnpacked)
+		panic(refusal{fmt.Errorf("it unpacks to more than %d bytes", maxUnpacked)})
 	}
 	return data, nil
 }
@@ -233,8 +255,8 @@ func isTitle(title string) bool {
 	return true
 }
 
-// eachElement calls f for each element of XML that begins.
-func eachElement(ctx context.Context, text string, f func(xml.StartElement)) error {
+// eachToken calls f for each token of XML, up to an error, or one of f.
+func eachToken(ctx context.Context, text string, f func(xml.Token) error) error {
 	d := newXML(ctx, text)
 	d.Strict = false
 	for {
@@ -242,13 +264,23 @@ func eachElement(ctx context.Context, text string, f func(xml.StartElement)) err
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if err == nil {
+			err = f(t)
+		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// eachElement calls f for each element of XML that begins.
+func eachElement(ctx context.Context, text string, f func(xml.StartElement)) error {
+	return eachToken(ctx, text, func(t xml.Token) error {
 		if e, ok := t.(xml.StartElement); ok {
 			f(e)
 		}
-	}
+		return nil
+	})
 }
 
 func attributeOf(e xml.StartElement, name string) string {
@@ -266,16 +298,22 @@ func isOn(e xml.StartElement) bool {
 	return v != "0" && v != "false" && v != "off" && v != "none"
 }
 
-// elementText returns the text of the first element called name, empty where there is none.
-func elementText(ctx context.Context, text, name string) string {
-	d := newXML(ctx, text)
-	d.Strict = false
-	inside := false
-	for {
-		t, err := d.RawToken()
-		if err != nil {
-			return ""
+// charData is all text in XML.
+func charData(ctx context.Context, text string) string {
+	b := textBuilder{ctx: ctx}
+	_ = eachToken(ctx, text, func(t xml.Token) error {
+		if c, ok := t.(xml.CharData); ok {
+			b.WriteString(string(c) + " ")
 		}
+		return nil
+	})
+	return b.String()
+}
+
+// elementText returns the text of the first element called name, empty where there is none.
+func elementText(ctx context.Context, text, name string) (found string) {
+	inside := false
+	_ = eachToken(ctx, text, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			inside = t.Name.Local == name
@@ -283,8 +321,11 @@ func elementText(ctx context.Context, text, name string) string {
 			inside = false
 		case xml.CharData:
 			if inside {
-				return strings.TrimSpace(string(t))
+				found = strings.TrimSpace(string(t))
+				return io.EOF
 			}
 		}
-	}
+		return nil
+	})
+	return found
 }

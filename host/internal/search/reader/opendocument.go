@@ -5,14 +5,26 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// readODF reads a text, a sheet or a presentation of OpenDocument.
+// readODF reads a text, a sheet or a presentation of OpenDocument, packed or as one file of XML.
 func readODF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+	if strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 200)])), "<?xml") {
+		source, _, err := decode(data, declaredXML(data))
+		if err != nil {
+			return nil, err
+		}
+		p, o := &Page{}, odfReader{w: newWriter(ctx)}
+		if err := eachToken(ctx, source, o.take); err != nil {
+			return nil, fmt.Errorf("read its XML: %w", err)
+		}
+		o.w.finish(p)
+		return p, nil
+	}
 	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
@@ -24,41 +36,21 @@ func readODF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, o := &Page{Title: z.title()}, odfReader{w: newWriter(ctx)}
-	d := newXML(ctx, source)
-	d.Strict = false
-	for {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read content.xml: %w", err)
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if err := o.start(t); err != nil {
-				return nil, err
-			}
-		case xml.EndElement:
-			o.end(t.Name.Local)
-		case xml.CharData:
-			switch {
-			case o.skipped > 0:
-				o.w.leaveOut(o.rule, string(t))
-			case len(o.texts) > 0:
-				o.texts[len(o.texts)-1].WriteString(string(t))
-			}
-		}
+	p, o := &Page{Title: z.title()}, odfReader{w: newWriter(ctx), z: z}
+	if err := eachToken(ctx, source, o.take); err != nil {
+		return nil, fmt.Errorf("read content.xml: %w", err)
 	}
+	o.writeAround()
 	o.w.finish(p)
 	return p, nil
 }
 
 type odfReader struct {
 	w       *writer
+	z       *packed        // nil: it is one file
 	texts   []*textBuilder // paragraphs within each other
-	level   int            // of the heading under way
+	links   []textLink
+	level   int // of the heading under way
 	lists   int
 	tables  []*docxTable
 	skipped int
@@ -66,8 +58,76 @@ type odfReader struct {
 	pages   int
 }
 
+// take takes a token of a document.
+func (o *odfReader) take(t xml.Token) error {
+	switch t := t.(type) {
+	case xml.StartElement:
+		return o.start(t)
+	case xml.EndElement:
+		o.end(t.Name.Local)
+	case xml.CharData:
+		if o.skipped > 0 {
+			o.w.leaveOut(o.rule, string(t))
+		} else {
+			o.add(string(t))
+		}
+	}
+	return nil
+}
+
+// writeAround writes what stands above and below pages, each text once.
+func (o *odfReader) writeAround() {
+	source, err := o.z.xml("styles.xml")
+	if err != nil {
+		return
+	}
+	var texts []string
+	part, inside := odfReader{}, ""
+	_ = eachToken(o.z.ctx, source, func(t xml.Token) error {
+		switch t := t.(type) {
+		case xml.StartElement:
+			if name := t.Name.Local; inside == "" && (strings.HasPrefix(name, "header") || strings.HasPrefix(name, "footer")) {
+				inside, part = name, odfReader{w: newWriter(o.z.ctx), z: o.z}
+				return nil
+			}
+		case xml.EndElement:
+			if t.Name.Local == inside {
+				if text := strings.TrimSpace(part.w.b.String()); text != "" && !slices.Contains(texts, text) {
+					texts = append(texts, text)
+				}
+				inside = ""
+			}
+		}
+		if inside == "" {
+			return nil
+		}
+		return part.take(t)
+	})
+	o.w.paragraph(strings.Join(texts, "\n"))
+}
+
+// addObject writes the text of what stands in the document as one of its own, such as a chart.
+func (o *odfReader) addObject(name string) {
+	if o.z == nil || name == "" {
+		return
+	}
+	source, err := o.z.xml(path.Join(name, "content.xml"))
+	if err != nil {
+		return
+	}
+	part := odfReader{w: newWriter(o.z.ctx)}
+	_ = eachToken(o.z.ctx, source, part.take)
+	if text := part.w.b.String(); text == "" {
+		o.w.leaveOut("formulas and other objects", charData(o.z.ctx, source))
+	} else if len(o.texts) > 0 {
+		o.add("\n" + text)
+	} else {
+		o.w.paragraph(text)
+	}
+}
+
 // odfLeft are the elements that are left out with all in them.
-var odfLeft = map[string]string{"annotation": "comments", "tracked-changes": "deleted text", "note-citation": "numbers of notes", "forms": "controls of forms", "automatic-styles": "styles", "font-face-decls": "styles"}
+var odfLeft = map[string]string{"annotation": "comments", "tracked-changes": "deleted text", "note-citation": "numbers of notes", "forms": "controls of forms", "binary-data": "pictures", "automatic-styles": "styles", "font-face-decls": "styles"}
 
 func (o *odfReader) start(t xml.StartElement) error {
 	if rule, ok := odfLeft[t.Name.Local]; o.skipped > 0 || ok {
@@ -78,7 +138,7 @@ func (o *odfReader) start(t xml.StartElement) error {
 		return nil
 	}
 	switch t.Name.Local {
-	case "p", "h":
+	case "p", "h", "title", "desc": // the last two of a picture
 		if len(o.texts) == maxNested {
 			return fmt.Errorf("paragraphs stand more than %d deep in content.xml", maxNested)
 		}
@@ -95,6 +155,12 @@ func (o *odfReader) start(t xml.StartElement) error {
 		o.add(" ")
 	case "line-break":
 		o.add("\n")
+	case "a":
+		if n := len(o.texts); n > 0 {
+			o.links = append(o.links, textLink{o.texts[n-1].Len(), attributeOf(t, "href")})
+		}
+	case "object":
+		o.addObject(attributeOf(t, "href"))
 	case "list":
 		o.lists++
 	case "page": // of a presentation
@@ -107,7 +173,7 @@ func (o *odfReader) start(t xml.StartElement) error {
 			return fmt.Errorf("tables stand more than %d deep in content.xml", maxNested)
 		}
 		if len(o.tables) == 0 {
-			if name := attributeOf(t, "name"); name != "" && len(o.texts) == 0 {
+			if name := attributeOf(t, "name"); name != "" && name != "local-table" && len(o.texts) == 0 { // that of a chart
 				o.w.heading(2, clip(name, maxTitle), "")
 			}
 		}
@@ -138,8 +204,13 @@ func (o *odfReader) end(name string) {
 		return
 	}
 	switch name {
-	case "p", "h":
+	case "p", "h", "title", "desc":
 		o.endParagraph()
+	case "a":
+		if n := len(o.links); n > 0 && len(o.texts) > 0 {
+			o.texts[len(o.texts)-1].endLink(o.links[n-1])
+			o.links = o.links[:n-1]
+		}
 	case "list":
 		o.lists = max(o.lists-1, 0)
 	case "table-cell", "covered-table-cell":

@@ -89,9 +89,6 @@ var formats = func() map[string]format {
 		".html":     {"html", readHTML},
 		".htm":      {"html", readHTML},
 		".xhtml":    {"html", readHTML},
-		".docx":     {"docx", readDOCX},
-		".docm":     {"docx", readDOCX},
-		".dotx":     {"docx", readDOCX},
 		".pptx":     {"pptx", readPPTX},
 		".pptm":     {"pptx", readPPTX},
 		".ppsx":     {"pptx", readPPTX},
@@ -101,6 +98,9 @@ var formats = func() map[string]format {
 		".ott":      {"odt", readODF},
 		".ods":      {"ods", readODF},
 		".odp":      {"odp", readODF},
+		".fodt":     {"odt", readODF},
+		".fods":     {"ods", readODF},
+		".fodp":     {"odp", readODF},
 		".rtf":      {"rtf", readRTF},
 		".epub":     {"epub", readEPUB},
 		".pdf":      {"pdf", readPDF},
@@ -119,13 +119,16 @@ var formats = func() map[string]format {
 	return all
 }()
 
-// formatOf is the format that the name of a file says. Mail is read by what reads its attachments.
+// formatOf is the format that the name of a file says. Mail is read by what reads its attachments, and so are
+// documents, which may have mail in them.
 func formatOf(name string) (format, bool) {
 	switch ext := extensionOf(name); ext {
-	case ".eml":
+	case ".eml", ".mht", ".mhtml": // pages of the web are kept as messages
 		return format{"eml", readMail}, true
 	case ".mbox":
 		return format{"mbox", readMbox}, true
+	case ".docx", ".docm", ".dotx":
+		return format{"docx", readDOCX}, true
 	default:
 		f, ok := formats[ext]
 		return f, ok
@@ -134,7 +137,7 @@ func formatOf(name string) (format, bool) {
 
 // Extensions lists the extensions of file names that can be read, sorted.
 func Extensions() []string {
-	list := []string{".eml", ".mbox"}
+	list := []string{".docm", ".docx", ".dotx", ".eml", ".mbox", ".mht", ".mhtml"}
 	for ext := range formats {
 		list = append(list, ext)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,15 +55,16 @@ func readNDJSON(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		var record json.RawMessage
 		if err := d.Decode(&record); errors.Is(err, io.EOF) {
 			break
-		} else if err != nil {
-			return nil, fmt.Errorf("read it as a JSON value a line: %w", err)
+		} else if err != nil { // as the lines are
+			records = nil
+			break
 		}
 		if records = append(records, record); len(records) > maxCells {
 			return nil, fmt.Errorf("it has more than %d rows: split it into several files", maxCells)
 		}
 	}
 	if !w.objects(records) {
-		w.code("json", text)
+		w.codeLines("json", withoutEscapes(text))
 	}
 	w.finish(p)
 	return p, nil
@@ -79,11 +81,11 @@ func readJSON(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	var members map[string]json.RawMessage
 	switch {
 	case strings.Count(text, ",") > maxCells:
-		w.code("json", text)
+		w.code("json", withoutEscapes(text))
 	case json.Unmarshal([]byte(text), &list) == nil && w.objects(list):
 	case json.Unmarshal([]byte(text), &members) == nil && len(members) == 1 && w.onlyMember(members):
 	default:
-		w.codeLines("json", text)
+		w.codeLines("json", withoutEscapes(text))
 	}
 	w.finish(p)
 	return p, nil
@@ -158,63 +160,23 @@ func valueText(raw json.RawMessage) string {
 	case json.Unmarshal(raw, &list) == nil:
 		return strings.Join(list, ", ")
 	}
-	return string(raw)
+	return withoutEscapes(string(raw))
 }
 
-// readNotebook reads a notebook of Jupyter: its text, code, and what the code printed.
-func readNotebook(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-	type lines = json.RawMessage // a text, or a list of its lines
-	var book struct {
-		Cells []struct {
-			Kind    string `json:"cell_type"`
-			Source  lines  `json:"source"`
-			Outputs []struct {
-				Text lines            `json:"text"`
-				Data map[string]lines `json:"data"`
-				Name string           `json:"ename"`
-				Said string           `json:"evalue"`
-			} `json:"outputs"`
-		} `json:"cells"`
-		Metadata struct {
-			Language struct {
-				Name string `json:"name"`
-			} `json:"language_info"`
-		} `json:"metadata"`
-	}
-	text, encoding, err := decode(data, "")
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal([]byte(text), &book); err != nil {
-		return nil, fmt.Errorf("read it as a notebook: %w", err)
-	}
-	join := func(raw lines) string {
-		var list []string
-		if json.Unmarshal(raw, &list) == nil {
-			return strings.Join(list, "")
+// escaped is an escape of JSON.
+var escaped = regexp.MustCompile(`(?:\\u[0-9a-fA-F]{4})+|\\.`)
+
+// withoutEscapes has letters of JSON that are written by their number, which could not be found, as they are, and
+// spaces for the ends of lines within a text.
+func withoutEscapes(text string) string {
+	return escaped.ReplaceAllStringFunc(text, func(e string) string {
+		var plain string
+		switch {
+		case e == `\n` || e == `\r` || e == `\t` || e == `\f` || e == `\b`:
+			return " "
+		case strings.HasPrefix(e, `\u`) && json.Unmarshal([]byte(`"`+e+`"`), &plain) == nil && !strings.ContainsAny(plain, `"\`):
+			return plain
 		}
-		return valueText(raw)
-	}
-	p, w := &Page{Encoding: encoding}, newWriter(ctx)
-	for _, cell := range book.Cells {
-		switch source := join(cell.Source); cell.Kind {
-		case "markdown":
-			writeMarkdown(w, source, false, 0)
-		case "code":
-			w.code(book.Metadata.Language.Name, source)
-			for _, out := range cell.Outputs {
-				w.code("output", join(out.Text))
-				w.code("output", join(out.Data["text/plain"]))
-				if len(out.Data["text/plain"]) == 0 && len(out.Data["text/html"]) > 0 {
-					w.writeFragment(join(out.Data["text/html"]))
-				}
-				w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
-			}
-		default:
-			w.plain(source, 0)
-			w.block()
-		}
-	}
-	w.finish(p)
-	return p, nil
+		return e
+	})
 }

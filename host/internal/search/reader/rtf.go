@@ -1,26 +1,44 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
 	"strings"
 
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // rtfLeft are the groups of RTF that are no text.
 var rtfLeft = map[string]string{
 	"fonttbl": "fonts and styles", "colortbl": "fonts and styles", "stylesheet": "fonts and styles", "listtable": "fonts and styles", "listoverridetable": "fonts and styles", "rsidtbl": "fonts and styles",
 	"generator": "what made the file", "info": "what made the file", "xmlnstbl": "what made the file", "themedata": "fonts and styles", "colorschememapping": "fonts and styles", "latentstyles": "fonts and styles",
-	"datastore": "data of programs", "pict": "pictures", "objdata": "data of programs", "fldinst": "instructions of fields", "deleted": "deleted text", "annotation": "comments", "nonshppict": "pictures", "mmathPr": "fonts and styles",
+	"datastore": "data of programs", "sp": "data of programs", "pict": "pictures", "objdata": "data of programs", "fldinst": "instructions of fields", "deleted": "deleted text", "annotation": "comments", "nonshppict": "pictures", "mmathPr": "fonts and styles",
+}
+
+// rtfCharsets are the encodings of fonts by the number of their character set.
+var rtfCharsets = map[int]string{
+	77: "macintosh", 128: "shift_jis", 129: "euc-kr", 134: "gbk", 136: "big5", 161: "windows-1253", 162: "windows-1254", 163: "windows-1258", 177: "windows-1255",
+	178: "windows-1256", 186: "windows-1257", 204: "windows-1251", 222: "windows-874", 238: "windows-1250",
+}
+
+// codePage is the encoding that Windows has under a number.
+func codePage(n int) string {
+	if name, ok := map[int]string{437: "ibm437", 850: "ibm850", 866: "ibm866", 874: "windows-874", 932: "shift_jis", 936: "gbk", 949: "euc-kr", 950: "big5", 10000: "macintosh", 65001: "utf-8"}[n]; ok {
+		return name
+	}
+	return "windows-" + strconv.Itoa(n)
 }
 
 type rtfState struct {
+	font   int    // its number
+	page   string // the encoding of bytes, by the font
 	rule   string // by which the group is left out; empty: it is text
 	hidden bool
-	skip   int // characters that stand in for one of Unicode
+	title  bool     // it is the title that the file gives itself
+	link   textLink // that the result of a field is
+	skip   int      // characters that stand in for one of Unicode
 }
 
 // maxGroups bounds how deep groups stand within each other.
@@ -36,6 +54,9 @@ func readRTF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		return nil, err
 	}
 	p, w := &Page{}, newWriter(ctx)
+	if isTitle(r.title.String()) {
+		p.Title = r.title.String()
+	}
 	for text := range strings.SplitSeq(r.out.String(), "\n") {
 		w.paragraph(text)
 	}
@@ -51,13 +72,17 @@ type rtfReader struct {
 	at      int
 	state   rtfState
 	groups  []rtfState
-	page    string            // the encoding of bytes
+	page    string            // the encoding of bytes where the font says none
+	fonts   map[int]string    // encodings by the number of a font
+	font    int               // the number of the usual one
 	bytes   []byte            // of that, under way
 	skip    int               // characters to come that stand in for one that was written
 	high    rune              // the first half of a character of two
 	decoder *encoding.Decoder // of page; nil: there is none, or it is not known yet
 	decodes string            // the page that decoder is of
 	out     textBuilder
+	title   strings.Builder
+	field   string // what the one that has begun says
 	left    map[string]*strings.Builder
 }
 
@@ -76,6 +101,7 @@ func (r *rtfReader) read() error {
 		case '}':
 			r.flush()
 			if n := len(r.groups); n > 0 {
+				r.endLink(r.groups[n-1])
 				r.state = r.groups[n-1]
 				r.groups = r.groups[:n-1]
 			}
@@ -89,6 +115,13 @@ func (r *rtfReader) read() error {
 	}
 	r.flush()
 	return nil
+}
+
+// endLink writes where a field leads whose result has ended.
+func (r *rtfReader) endLink(around rtfState) {
+	if r.state.link != around.link {
+		r.out.endLink(r.state.link)
+	}
 }
 
 // byte takes a byte of text.
@@ -106,9 +139,9 @@ func (r *rtfReader) flush() {
 		return
 	}
 	text := string(r.bytes)
-	if r.decodes != r.page {
-		r.decodes, r.decoder = r.page, nil
-		if e, err := htmlindex.Get(r.page); err == nil {
+	if page := cmp.Or(r.state.page, r.page); r.decodes != page {
+		r.decodes, r.decoder = page, nil
+		if e := encodingNamed(page); e != nil {
 			r.decoder = e.NewDecoder()
 		}
 	}
@@ -126,9 +159,15 @@ func (r *rtfReader) write(text string) {
 	if rule == "" && r.state.hidden {
 		rule = "hidden text"
 	}
-	if rule == "" {
+	switch {
+	case rule == "":
 		r.out.WriteString(text)
 		return
+	case r.state.title:
+		r.title.WriteString(text)
+		return
+	case rule == rtfLeft["fldinst"] && len(r.field) < maxSpanned:
+		r.field += text
 	}
 	if r.left == nil {
 		r.left = map[string]*strings.Builder{}
@@ -199,17 +238,32 @@ func (r *rtfReader) word(word string, n int, has bool) {
 	if word != "u" {
 		r.flush()
 	}
-	if rule, ok := rtfLeft[word]; ok && r.state.rule != "" || ok {
+	if rule, ok := rtfLeft[word]; ok {
 		r.state.rule = rule
+		if word == "fldinst" {
+			r.field = ""
+		}
 		return
 	}
 	switch word {
-	case "par", "line", "sect", "page", "row":
+	case "par", "line", "sect", "page", "row", "column", "softline", "softcol", "softpage", "nestrow":
 		r.write("\n")
-	case "tab":
+	case "tab", "enspace", "emspace", "qmspace":
 		r.write(" ")
-	case "cell":
+	case "cell", "nestcell":
 		r.write(" | ")
+	case "title":
+		r.state.title = r.state.rule == rtfLeft["info"]
+	case "fldrslt":
+		r.state.link = textLink{r.out.Len(), fieldTarget(r.field)}
+		r.field = ""
+	case "f":
+		r.state.font = n
+		r.state.page = r.fonts[n]
+	case "fcharset":
+		r.setFont(rtfCharsets[n])
+	case "cpg":
+		r.setFont(codePage(n))
 	case "emdash", "endash":
 		r.write("–")
 	case "lquote", "rquote":
@@ -220,13 +274,16 @@ func (r *rtfReader) word(word string, n int, has bool) {
 		r.write("•")
 	case "v":
 		r.state.hidden = !has || n != 0
-	case "plain", "pard":
-		r.state.hidden = r.state.hidden && word == "pard"
+	case "plain":
+		r.state.hidden, r.state.page = false, r.fonts[r.font]
+	case "deff":
+		r.font = n
 	case "ansicpg":
-		r.page = "windows-" + strconv.Itoa(n)
-		if page, ok := map[int]string{932: "shift_jis", 936: "gbk", 949: "euc-kr", 950: "big5", 65001: "utf-8", 10000: "macintosh"}[n]; ok {
-			r.page = page
-		}
+		r.page = codePage(n)
+	case "pc":
+		r.page = codePage(437)
+	case "pca":
+		r.page = codePage(850)
 	case "mac":
 		r.page = "macintosh"
 	case "uc":
@@ -250,5 +307,16 @@ func (r *rtfReader) word(word string, n int, has bool) {
 		r.at = min(len(r.source), r.at+max(n, 0))
 	case "shptxt", "shpinst", "shptext", "listtext", "pntext":
 		r.state.rule = ""
+	}
+}
+
+// setFont notes the encoding of a font, in the table of fonts.
+func (r *rtfReader) setFont(page string) {
+	if r.state.rule == rtfLeft["fonttbl"] && page != "" && r.fonts[r.state.font] == "" {
+		if r.fonts == nil {
+			r.fonts = map[int]string{}
+		}
+		r.fonts[r.state.font] = page
+		r.state.page = page
 	}
 }

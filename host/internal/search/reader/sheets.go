@@ -6,6 +6,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
@@ -25,9 +27,6 @@ const (
 func (p *packed) checkSheets() error {
 	for _, f := range p.z.File {
 		text, err := p.xml(f.Name)
-		if p.left < 0 {
-			return err
-		}
 		if err != nil || !strings.HasPrefix(strings.TrimSpace(text), "<") {
 			continue // no part that the library reads as XML
 		}
@@ -90,6 +89,7 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	}
 	defer book.Close()
 	p, w, cells, text := &Page{Title: z.title()}, newWriter(ctx), 0, 0
+	parts := z.sheetParts()
 	for i, sheet := range book.GetSheetList() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -100,7 +100,8 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			continue
 		}
 		var table [][]string
-		for rows.Next() {
+		links := z.sheetLinks(parts[sheet])
+		for number := 1; rows.Next(); number++ {
 			heed(ctx)
 			row, err := rows.Columns()
 			if err != nil {
@@ -110,8 +111,11 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 				return nil, errTooManyCells
 			}
 			here := 0
-			for _, cell := range row {
-				here += len(cell)
+			for i, cell := range row {
+				if name, err := excelize.CoordinatesToCellName(i+1, number); err == nil && len(links) > 0 {
+					row[i] = linkText(cell, links[name])
+				}
+				here += len(row[i])
 			}
 			if text += here; text > MaxText {
 				return nil, errTooLong
@@ -128,9 +132,43 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		for _, c := range comments {
 			w.paragraph(c.Cell + ": " + c.Text)
 		}
+		for _, drawing := range related(z.relations(parts[sheet]), "drawing") {
+			w.paragraph(z.drawingText(drawing))
+		}
 	}
 	w.finish(p)
 	return p, nil
+}
+
+// sheetParts are the parts of a workbook's sheets, by their names.
+func (p *packed) sheetParts() map[string]string {
+	main := p.mainPart("xl/workbook.xml")
+	links, parts := p.relations(main), map[string]string{}
+	if source, err := p.xml(main); err == nil {
+		_ = eachElement(p.ctx, source, func(e xml.StartElement) {
+			if e.Name.Local == "sheet" {
+				parts[attributeOf(e, "name")] = links[attributeOf(e, "id")].target
+			}
+		})
+	}
+	return parts
+}
+
+// sheetLinks are where cells of a sheet lead out of the workbook, by their names, such as A1.
+func (p *packed) sheetLinks(part string) map[string]string {
+	links, cells := p.relations(part), map[string]string{}
+	isLink := func(r relation) bool { return r.kind == "hyperlink" }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(links)), isLink) {
+		return nil
+	}
+	if source, err := p.xml(part); err == nil {
+		_ = eachElement(p.ctx, source, func(e xml.StartElement) {
+			if e.Name.Local == "hyperlink" {
+				cells[attributeOf(e, "ref")] = links[attributeOf(e, "id")].target
+			}
+		})
+	}
+	return cells
 }
 
 // sheet writes rows of which the first ones may be a title above the head.

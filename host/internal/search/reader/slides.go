@@ -3,9 +3,7 @@ package reader
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -49,12 +47,17 @@ func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 		w.marks = append(w.marks, Mark{At: w.b.Len(), Page: i + 1})
 		s := slideReader{w: w, number: i + 1}
 		if err := s.read(z, slide); err != nil {
-			return nil, err
+			w.noteLeft("slides that cannot be read: "+err.Error(), 1)
 		}
-		for _, notes := range related(z.relations(slide), "notesSlide") {
+		for _, notes := range related(s.links, "notesSlide") {
 			n := slideReader{w: w, notes: true}
 			if err := n.read(z, notes); err != nil {
-				return nil, err
+				w.noteLeft("slides that cannot be read: "+err.Error(), 1)
+			}
+		}
+		for _, comments := range related(s.links, "comments") {
+			if source, err := z.xml(comments); err == nil {
+				w.leaveOut("comments", charData(z.ctx, source))
 			}
 		}
 	}
@@ -65,6 +68,8 @@ func readPPTX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 // A slideReader writes the shapes of a slide, or of the notes to it.
 type slideReader struct {
 	w      *writer
+	z      *packed
+	links  map[string]relation
 	number int
 	notes  bool
 
@@ -72,6 +77,7 @@ type slideReader struct {
 	holder      string // what a shape holds: a title, the body, a number
 	level       int
 	inText      bool
+	link        textLink // that the run under way is
 	items       []slideItem
 	rows        [][]string
 }
@@ -87,17 +93,8 @@ func (s *slideReader) read(z *packed, part string) error {
 	if err != nil {
 		return err
 	}
-	d := newXML(z.ctx, source)
-	d.Strict = false
-	for {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			s.write()
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", part, err)
-		}
+	s.z, s.links = z, z.relations(part)
+	err = eachToken(z.ctx, source, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			s.start(t)
@@ -108,7 +105,13 @@ func (s *slideReader) read(z *packed, part string) error {
 				s.text.WriteString(string(t))
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", part, err)
 	}
+	s.write()
+	return err
 }
 
 func (s *slideReader) start(t xml.StartElement) {
@@ -123,6 +126,12 @@ func (s *slideReader) start(t xml.StartElement) {
 		}
 	case "pPr":
 		s.level, _ = strconv.Atoi(attributeOf(t, "lvl"))
+	case "r", "fld":
+		s.link = textLink{at: s.text.Len()}
+	case "hlinkClick":
+		s.link.target = s.links[attributeOf(t, "id")].target
+	case "relIds", "chart":
+		lines(s.z.drawnBy(t, s.links), func(line string) { s.items = append(s.items, slideItem{text: line}) })
 	case "t":
 		s.inText = true
 	case "br":
@@ -138,6 +147,9 @@ func (s *slideReader) end(name string) {
 	switch name {
 	case "t":
 		s.inText = false
+	case "r", "fld":
+		s.text.endLink(s.link)
+		s.link.target = ""
 	case "p":
 		text := strings.TrimSpace(s.text.String())
 		switch {

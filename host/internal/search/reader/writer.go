@@ -332,3 +332,16 @@ func linkText(text, target string) string {
 	}
 	return "[" + text + "](" + target + ")"
 }
+
+// A textLink is a link whose text is under way.
+type textLink struct {
+	at     int // where it begins in the text
+	target string
+}
+
+// endLink writes where a link leads, unless its text says so.
+func (b *textBuilder) endLink(l textLink) {
+	if text := b.String(); isAddress(l.target) && l.at <= len(text) && !strings.Contains(text[l.at:], strings.TrimPrefix(l.target, "mailto:")) {
+		b.WriteString(" (" + l.target + ")")
+	}
+}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -16,10 +19,41 @@ const maxNodes = 512
 
 // newXML returns a decoder of XML that was decoded before, whatever its declaration says.
 func newXML(ctx context.Context, source string) *xml.Decoder {
-	d := xml.NewDecoder(newInput(ctx, source))
+	d := xml.NewDecoder(newInput(ctx, fitXML(source)))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	d.Entity = xml.HTMLEntity
 	return d
+}
+
+// characterNumber is a character of XML by its number.
+var characterNumber = regexp.MustCompile(`&#(?:x[0-9a-fA-F]+|[0-9]+);`)
+
+// fitXML has spaces in place of the characters that XML lacks, such as a vertical tab, as they are or by their
+// number: a parser refuses the whole text for one of them.
+func fitXML(source string) string {
+	lacks := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0xfffe || r == 0xffff }
+	if strings.ContainsFunc(source, lacks) {
+		source = strings.Map(func(r rune) rune {
+			if lacks(r) {
+				return ' '
+			}
+			return r
+		}, source)
+	}
+	if !strings.Contains(source, "&#") {
+		return source
+	}
+	return characterNumber.ReplaceAllStringFunc(source, func(number string) string {
+		digits := strings.TrimSuffix(number[2:], ";")
+		n, err := strconv.ParseInt(digits, 10, 32)
+		if digits[0] == 'x' {
+			n, err = strconv.ParseInt(digits[1:], 16, 32)
+		}
+		if err != nil || lacks(rune(n)) {
+			return " "
+		}
+		return number
+	})
 }
 
 // parseXHTML makes the tree of a page that is XML.
