@@ -41,7 +41,7 @@ func (l *listener) Close() error {
 // panic in the server's own code ends one connection and not the host.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.accept()
+		c, err := l.acceptConn()
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		conn.base = memory.With(l.server.ctx, conn.loan)
 		conn.idle.Store(time.Now().UnixNano())
 		if !l.server.conns.add(conn, l.server.Limits.Connections, l.server.behindProxy(from)) {
-			l.warn("a connection was refused: as many are busy as --http-max-connections allows, or half of them are one client's", nil)
-			l.refuse(c)
+			l.logShortage("a connection was refused: as many are busy as --http-max-connections allows, or half of them are one client's", nil)
+			l.refuseConn(c)
 			continue
 		}
 		l.server.taken.Add(1)
@@ -71,15 +71,15 @@ const (
 	longestPause  = time.Second
 )
 
-// accept returns the next connection; an error: there will be none any more.
-func (l *listener) accept() (net.Conn, error) {
+// acceptConn returns the next connection; an error: there will be none any more.
+func (l *listener) acceptConn() (net.Conn, error) {
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		c, err := l.Listener.Accept()
 		if err == nil || isFinal(err) {
 			return c, err
 		}
 		l.server.conns.closeIdle(nil) // descriptors are what it lacks most often
-		l.warn("no connection can be taken for now", err)
+		l.logShortage("no connection can be taken for now", err)
 		select {
 		case <-time.After(pause):
 		case <-l.closed:
@@ -99,8 +99,8 @@ func isFinal(err error) bool {
 	return false
 }
 
-// warn logs what is in the way of connections, once a minute at most.
-func (l *listener) warn(what string, err error) {
+// logShortage logs what is in the way of connections, once a minute at most.
+func (l *listener) logShortage(what string, err error) {
 	if time.Since(l.warned) > time.Minute {
 		l.warned = time.Now()
 		l.server.Log.Warn().Err(err).Msg(what)
@@ -110,8 +110,8 @@ func (l *listener) warn(what string, err error) {
 // busy is the answer to a connection that there is no room for.
 const busy = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
 
-// refuse ends a connection that nothing was read of.
-func (l *listener) refuse(c net.Conn) {
+// refuseConn ends a connection that nothing was read of.
+func (l *listener) refuseConn(c net.Conn) {
 	if l.tls == nil && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
 		_, _ = c.Write([]byte(busy)) // into a buffer that is empty
 	}
@@ -142,7 +142,7 @@ func (s *Server) behindProxy(from netip.Addr) bool {
 // serveNew serves a new connection.
 func (s *Server) serveNew(c *conn) {
 	defer s.taken.Done()
-	defer s.contain(c)
+	defer s.containPanic(c)
 	if s.down.Load() {
 		_ = c.Close() // nobody is left to be told
 		return
@@ -158,9 +158,9 @@ func (s *Server) serveConn(c *conn) {
 	}
 }
 
-// contain is deferred where a connection is served: a panic, of whichever code, ends
+// containPanic is deferred where a connection is served: a panic, of whichever code, ends
 // that connection alone.
-func (s *Server) contain(c *conn) {
+func (s *Server) containPanic(c *conn) {
 	if p := recover(); p != nil {
 		s.Log.Error().Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("connection panicked")
 		_ = c.Close() // nobody is left to be told
@@ -242,8 +242,8 @@ func (s *conns) closeIdleLocked(of *netip.Addr) bool {
 	return len(idle) > 0
 }
 
-// rest says that c waits for a next request; false: it may not.
-func (s *conns) rest(c *conn) bool {
+// markIdle says that c waits for a next request; false: it may not.
+func (s *conns) markIdle(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down || c.SetReadDeadline(time.Now().Add(c.server.Limits.Idle)) != nil {
@@ -253,7 +253,7 @@ func (s *conns) rest(c *conn) bool {
 	return true
 }
 
-func (s *conns) wake(c *conn) {
+func (s *conns) markBusy(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.resting = false

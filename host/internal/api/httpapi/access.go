@@ -39,11 +39,11 @@ type access struct {
 	traceID string
 }
 
-// took is how long the request has taken so far.
-func (a *access) took() time.Duration { return a.clock().Sub(a.start) }
+// elapsed is how long the request has taken so far.
+func (a *access) elapsed() time.Duration { return a.clock().Sub(a.start) }
 
-// chats reports whether the request is for an answer to a chat.
-func (a *access) chats() bool { return a.row != nil && a.row.chats }
+// isChat reports whether the request is for an answer to a chat.
+func (a *access) isChat() bool { return a.row != nil && a.row.chats }
 
 type accessKey struct{}
 
@@ -62,8 +62,8 @@ func accessTo(r *call) *access {
 	return a
 }
 
-// around holds for every request: id, who may ask, CORS, panics, errors, and the log.
-func (s *Server) around(c *fiber.Ctx) error {
+// middleware does for every request what all have in common: id, who may ask, CORS, panics, errors, and the log.
+func (s *Server) middleware(c *fiber.Ctx) error {
 	defer overwrite(c)
 	a := &access{id: requestID(c), clock: s.Now, start: s.Now(), method: strings.Clone(c.Method()), route: NoRoute}
 	c.Locals(accessKey{}, a)
@@ -76,11 +76,11 @@ func (s *Server) around(c *fiber.Ctx) error {
 		if c.Method() == fiber.MethodOptions {
 			preflight(c)
 		} else {
-			err = s.next(c, a)
+			err = s.runHandler(c, a)
 		}
 	}
 	if err != nil {
-		if err := s.fail(c, err); err != nil {
+		if err := s.renderError(c, err); err != nil {
 			return err
 		}
 	}
@@ -91,44 +91,44 @@ func (s *Server) around(c *fiber.Ctx) error {
 	if a.stream {
 		return nil // it is the stream's now, which may have ended already
 	}
-	if !a.chats() { // each event of a stream arrives when it is sent
+	if !a.isChat() { // each event of a stream arrives when it is sent
 		request.Compress(c)
 	}
 	a.status = c.Response().StatusCode()
 	a.bytes = len(c.Response().Body())
 	if a.outcome != nil {
 		a.client = clientOf(c)
-		s.answered(a, *a.outcome)
+		s.endAnswer(a, *a.outcome)
 		return nil
 	}
 	s.tellRequest(a, clientOf(c))
 	s.logAccess(a, nil)
-	s.done(a, nil)
+	s.recordServed(a, nil)
 	return nil
 }
 
-// unread does what around would have done for a request that was answered with
+// recordUnread does what middleware would have done for a request that was answered with
 // an error before it got there: its head could not be read, or has a method
 // that HTTP does not know.
-func (s *Server) unread(c *fiber.Ctx, a *access) {
+func (s *Server) recordUnread(c *fiber.Ctx, a *access) {
 	a.status, a.bytes = c.Response().StatusCode(), len(c.Response().Body())
 	s.logAccess(a, nil)
-	s.done(a, nil)
+	s.recordServed(a, nil)
 }
 
-// next runs the handler. A panic is an error of ours and no more.
-func (s *Server) next(c *fiber.Ctx, a *access) (err error) {
+// runHandler runs the handler. A panic is an error of ours and no more.
+func (s *Server) runHandler(c *fiber.Ctx, a *access) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = s.panicked(a, p)
+			err = s.panicError(a, p)
 		}
 	}()
 	return c.Next()
 }
 
-// panicked logs where a panic came from, and returns it as an error. What it
+// panicError logs where a panic came from, and returns it as an error. What it
 // says is left out: it may quote a request.
-func (s *Server) panicked(a *access, p any) error {
+func (s *Server) panicError(a *access, p any) error {
 	s.Log.Error().Str("request_id", a.id).Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("handler panicked")
 	return fmt.Errorf("handler panicked: %T", p)
 }
@@ -140,7 +140,7 @@ func (s *Server) logAccess(a *access, more func(*zerolog.Event)) {
 		return
 	}
 	e.Str("request_id", a.id).Str("method", a.method).Str("route", a.route).Int("status", a.status).
-		Float64("ms", float64(a.took().Microseconds())/1000).Int("bytes", a.bytes)
+		Float64("ms", float64(a.elapsed().Microseconds())/1000).Int("bytes", a.bytes)
 	if a.err != nil {
 		e.Str("code", a.err.Code.String())
 	}

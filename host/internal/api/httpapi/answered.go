@@ -6,12 +6,12 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-// answered is the end of an answer that had begun: it is told, logged and
+// endAnswer is the end of an answer that had begun: it is told, logged and
 // counted.
-func (s *Server) answered(a *access, o chat.Outcome) {
+func (s *Server) endAnswer(a *access, o chat.Outcome) {
 	s.tellChat(a, o)
 	s.logAnswer(a, o)
-	s.done(a, &o)
+	s.recordServed(a, &o)
 }
 
 // logAnswer writes the lines of an answer that has ended.

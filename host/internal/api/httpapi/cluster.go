@@ -145,15 +145,15 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 			return false, err
 		}
 	}
-	if !rt.changes() && !rt.progress {
+	if !rt.isWrite() && !rt.progress {
 		return false, nil
 	}
 	url, term, here := s.Cluster.Leader()
 	if v, ok := parseVoucher(r.Get(headerHop)); ok && here {
-		if v.term != term && rt.changes() { // who sent it does not wait for it any more
+		if v.term != term && rt.isWrite() { // who sent it does not wait for it any more
 			return false, noLeader()
 		}
-		r.Origin, r.Unframe = v.origin, s.unframe(&v)
+		r.Origin, r.Unframe = v.origin, s.unframeBody(&v)
 	}
 	switch {
 	case here:
@@ -163,11 +163,11 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 	case url == "" || r.Get(headerHop) != "": // one hop: the other one knew no better
 		return false, noLeader()
 	}
-	return true, s.forward(r, rt, url, term)
+	return true, s.forwardWrite(r, rt, url, term)
 }
 
-// changes reports whether a request of the route is for the leader.
-func (rt *route) changes() bool {
+// isWrite reports whether a request of the route is for the leader.
+func (rt *route) isWrite() bool {
 	if rt.method == fiber.MethodGet {
 		return false
 	}
@@ -196,7 +196,7 @@ func (s *Server) waitForSeq(r *call, rt *route, header string) error {
 	switch {
 	case strings.HasPrefix(rt.path, "/indexes/:uid"):
 		uid = strings.Clone(r.Params("uid"))
-	case strings.HasPrefix(rt.path, "/tasks"), strings.HasPrefix(rt.path, "/batches"), strings.HasPrefix(rt.path, "/keys"), rt.changes():
+	case strings.HasPrefix(rt.path, "/tasks"), strings.HasPrefix(rt.path, "/batches"), strings.HasPrefix(rt.path, "/keys"), rt.isWrite():
 		words = false
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, seqWait)

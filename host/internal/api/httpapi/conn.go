@@ -105,16 +105,16 @@ func (c *conn) takeBack(from io.Reader) {
 	}
 }
 
-// rest waits for the next request and reports whether it has begun. Until then
+// awaitRequest waits for the next request and reports whether it has begun. Until then
 // the connection holds no buffer.
-func (c *conn) rest() bool {
+func (c *conn) awaitRequest() bool {
 	if len(c.ahead) > 0 {
 		return true
 	}
-	if !c.server.conns.rest(c) {
+	if !c.server.conns.markIdle(c) {
 		return false
 	}
-	defer c.server.conns.wake(c)
+	defer c.server.conns.markBusy(c)
 	one := make([]byte, 1)
 	n, _ := c.readChecked(one) // an error: there is no next request
 	c.ahead = one[:n]
@@ -148,15 +148,15 @@ func (c *conn) Close() error {
 		}
 		c.err = c.Conn.Close()
 		if a := c.answer.Swap(nil); a != nil {
-			c.server.unheard(a)
+			c.server.dropAnswer(a)
 		}
 	})
 	return c.err
 }
 
-// gone reports whether the client has closed its side. It never blocks, and
+// isGone reports whether the client has closed its side. It never blocks, and
 // says false where it cannot tell.
-func (c *conn) gone() bool {
+func (c *conn) isGone() bool {
 	inner := c.Conn
 	if over, ok := inner.(*tls.Conn); ok {
 		inner = over.NetConn()

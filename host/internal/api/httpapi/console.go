@@ -9,8 +9,8 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 )
 
-// visit leads a browser to the console.
-func (s *Server) visit(c *call) error {
+// redirectConsole leads a browser to the console.
+func (s *Server) redirectConsole(c *call) error {
 	if !strings.Contains(c.Get(fiber.HeaderAccept), "text/html") {
 		return fiber.ErrNotFound
 	}

@@ -19,7 +19,7 @@ import (
 // err. What it is made of is numbers, see package abi/event.
 type teller func(s *Server, r *call, err error)
 
-func (s *Server) ring() *telemetry.Ring { return s.Telemetry.Ring() }
+func (s *Server) eventRing() *telemetry.Ring { return s.Telemetry.Ring() }
 
 // readSaid is what the request's body, or its URL, says.
 func readSaid(r *call) telemetry.Said {
@@ -29,7 +29,7 @@ func readSaid(r *call) telemetry.Said {
 	return telemetry.ReadSaid(r.Raw)
 }
 
-func latencyOf(r *call) event.Count { return event.CountOf(accessTo(r).took().Milliseconds()) }
+func latencyOf(r *call) event.Count { return event.CountOf(accessTo(r).elapsed().Milliseconds()) }
 
 func outcome(err error) event.Outcome {
 	if err != nil {
@@ -44,7 +44,7 @@ func tellSearch(s *Server, r *call, err error) {
 	if r.Found != nil {
 		e.Degraded, e.UsedNegativeOperator = event.FlagOf(r.Found.Degraded), event.FlagOf(r.Found.Negative)
 	}
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 func tellFacetSearch(s *Server, r *call, err error) {
@@ -56,13 +56,13 @@ func tellFacetSearch(s *Server, r *call, err error) {
 	if err == nil {
 		e.FirstOfFacet = event.FlagOf(s.Telemetry.FirstOfFacet(r.Param("uid"), facet))
 	}
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 func tellMultiSearch(s *Server, r *call, err error) {
 	e := readSaid(r).MultiSearch()
 	e.Outcome, e.Latency = outcome(err), latencyOf(r)
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 func tellDocuments(op event.DocumentsOperation) teller {
@@ -82,7 +82,7 @@ func tellDocuments(op event.DocumentsOperation) teller {
 		case event.DocumentsGet:
 			e.RetrieveVectors = readSaid(r).Search().RetrieveVectors
 		}
-		telemetry.Emit(s.ring(), &e)
+		telemetry.Emit(s.eventRing(), &e)
 	}
 }
 
@@ -102,21 +102,21 @@ func tellIndex(op event.IndexOperation) teller {
 			_ = json.Unmarshal(r.Raw, &pairs) // the handler took it
 			e.Swaps = event.CountOf(len(pairs))
 		}
-		telemetry.Emit(s.ring(), &e)
+		telemetry.Emit(s.eventRing(), &e)
 	}
 }
 
 func tellSettings(s *Server, r *call, err error) {
 	if err == nil {
 		e := readSaid(r).Settings()
-		telemetry.Emit(s.ring(), &e)
+		telemetry.Emit(s.eventRing(), &e)
 	}
 }
 
 func tellSettingsReset(s *Server, _ *call, err error) {
 	if err == nil {
 		e := telemetry.DefaultSettings().Settings()
-		telemetry.Emit(s.ring(), &e)
+		telemetry.Emit(s.eventRing(), &e)
 	}
 }
 
@@ -130,7 +130,7 @@ func tellSetting(name string) teller {
 			value = json.RawMessage("null")
 		}
 		e := telemetry.OneSetting(name, value).Settings()
-		telemetry.Emit(s.ring(), &e)
+		telemetry.Emit(s.eventRing(), &e)
 	}
 }
 
@@ -140,7 +140,7 @@ func tellTasks(op event.TasksOperation) teller {
 			_, ok := r.Query[name]
 			return event.FlagOf(ok)
 		}
-		telemetry.Emit(s.ring(), &event.Tasks{
+		telemetry.Emit(s.eventRing(), &event.Tasks{
 			Operation: op, UIDs: given("uids"), IndexUIDs: given("indexUids"), Types: given("types"), Statuses: given("statuses"),
 			CanceledBy:       given("canceledBy"),
 			BeforeEnqueuedAt: given("beforeEnqueuedAt"), AfterEnqueuedAt: given("afterEnqueuedAt"),
@@ -151,7 +151,9 @@ func tellTasks(op event.TasksOperation) teller {
 }
 
 func tellStats(one bool) teller {
-	return func(s *Server, _ *call, _ error) { telemetry.Emit(s.ring(), &event.Stats{OneIndex: event.FlagOf(one)}) }
+	return func(s *Server, _ *call, _ error) {
+		telemetry.Emit(s.eventRing(), &event.Stats{OneIndex: event.FlagOf(one)})
+	}
 }
 
 // FeaturesEvent says which features are on.
@@ -171,7 +173,7 @@ func tellFeatures(s *Server, _ *call, err error) {
 	}
 	e := FeaturesEvent(s.Features.Now())
 	e.Patched = 1
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 func tellNetwork(s *Server, _ *call, err error) {
@@ -179,13 +181,13 @@ func tellNetwork(s *Server, _ *call, err error) {
 		return
 	}
 	if n, err := s.Network.Network(s.ctx); err == nil {
-		telemetry.Emit(s.ring(), &event.Network{Self: event.FlagOf(n.Self != ""), Remotes: event.CountOf(len(n.Remotes))})
+		telemetry.Emit(s.eventRing(), &event.Network{Self: event.FlagOf(n.Self != ""), Remotes: event.CountOf(len(n.Remotes))})
 	}
 }
 
 func tellExport(s *Server, r *call, _ error) {
 	e := readSaid(r).Export()
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 // tellRefusedChat is for a chat that ended before its answer began; what comes
@@ -199,7 +201,7 @@ func tellRefusedChat(s *Server, r *call, err error) {
 		e.Outcome = event.ChatFailed
 	}
 	s.sayFailure(&e, err)
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 // sayFailure puts into e what went wrong, and whose source it was.
@@ -250,7 +252,7 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 	e := event.Chat{
 		Outcome: event.ChatAnswered, Source: event.OrdinalOf[event.ChatSource](o.Source), Streamed: event.FlagOf(a.stream),
 		Rounds: event.CountOf(o.Rounds), Searches: event.CountOf(o.Searches), Messages: event.CountOf(o.Messages), Chunks: event.CountOf(o.Chunks),
-		Latency: event.CountOf(a.took().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
+		Latency: event.CountOf(a.elapsed().Milliseconds()), First: event.CountOf(a.first.Milliseconds()),
 		SourceName: s.Telemetry.Handles().Source(o.Source), Finish: event.OrdinalOf[event.ChatFinish](o.Finish),
 		SearchLatency: event.CountOf(o.SearchTime.Milliseconds()), EmptySearches: event.CountOf(o.EmptySearches),
 	}
@@ -269,7 +271,7 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 	case o.Finish == "tool_calls":
 		e.Outcome = event.ChatToolCalls
 	}
-	telemetry.Emit(s.ring(), &e)
+	telemetry.Emit(s.eventRing(), &e)
 }
 
 // tellRequest emits the event that each request has. client is what it says of
@@ -278,9 +280,9 @@ func (s *Server) tellRequest(a *access, client string) {
 	if s.Telemetry == nil {
 		return
 	}
-	telemetry.Emit(s.ring(), &event.HTTPRequest{
-		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: a.row.kind(),
-		Status: event.CountOf(a.status), Latency: event.CountOf(a.took().Milliseconds()),
+	telemetry.Emit(s.eventRing(), &event.HTTPRequest{
+		UserAgent: s.Telemetry.Handles().UserAgent(client), Route: a.row.eventFamily(),
+		Status: event.CountOf(a.status), Latency: event.CountOf(a.elapsed().Milliseconds()),
 	})
 }
 

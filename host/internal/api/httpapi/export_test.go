@@ -26,7 +26,7 @@ type Row struct {
 func Table(s *Server) []Row {
 	rows := make([]Row, len(s.table))
 	for i, rt := range s.table {
-		rows[i] = Row{Name: rt.name(), ID: rt.id, Public: rt.public, Query: rt.query, Family: rt.family, Kind: rt.kind(), Dialect: []string{"", "openAI", "messages", "rpc"}[rt.dialect]}
+		rows[i] = Row{Name: rt.name(), ID: rt.id, Public: rt.public, Query: rt.query, Family: rt.family, Kind: rt.eventFamily(), Dialect: []string{"", "openAI", "messages", "rpc"}[rt.dialect]}
 		for _, action := range rt.actions {
 			rows[i].Actions = append(rows[i].Actions, string(action))
 		}

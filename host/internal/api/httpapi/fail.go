@@ -16,13 +16,13 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
 
-// fail renders whatever a handler returned. It logs what is ours.
-func (s *Server) fail(c *fiber.Ctx, err error) error {
+// renderError renders whatever a handler returned. It logs what is ours.
+func (s *Server) renderError(c *fiber.Ctx, err error) error {
 	a, read := accessOf(c)
 	if !read {
 		c.Set(fiber.HeaderXRequestID, a.id)
 		hangUpAfter(c.Context())
-		defer s.unread(c, a)
+		defer s.recordUnread(c, a)
 	}
 	if errors.Is(err, request.ErrClientLeft) {
 		c.Status(statusClientLeft)

@@ -69,10 +69,10 @@ var errTermEnded = errors.New("the leader that has the request leads no more")
 // hands over answers what it has under way.
 const termGrace = time.Second
 
-// forward has the leader of term, at url, answer r, a write, with the caller's own rights,
+// forwardWrite has the leader of term, at url, answer r, a write, with the caller's own rights,
 // and waits until this node has what the answer knows. A leader that hangs is waited for
 // until the next term: then the log says whether the write counts.
-func (s *Server) forward(r *call, rt *route, url string, term uint64) error {
+func (s *Server) forwardWrite(r *call, rt *route, url string, term uint64) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	s.forwarded.Add(1)
@@ -86,9 +86,9 @@ func (s *Server) forward(r *call, rt *route, url string, term uint64) error {
 			cancel(errTermEnded)
 		}
 	}()
-	v := s.vouch(r, term)
+	v := s.newVoucher(r, term)
 	seq, err := s.passOn(ctx, r, url, v)
-	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.ClusterUnknown && v.code != "" && rt.enqueues() {
+	if e, ok := errors.AsType[*apierr.Error](err); ok && e.Code == apierr.ClusterUnknown && v.code != "" && rt.makesTask() {
 		return s.askLog(r, term, v, e)
 	}
 	if err != nil || seq == 0 {
@@ -112,7 +112,7 @@ func (s *Server) askLeader(r *call, url string, term uint64) bool {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, askWait)
 	defer cancel()
-	_, err := s.passOn(ctx, r, url, s.vouch(r, term))
+	_, err := s.passOn(ctx, r, url, s.newVoucher(r, term))
 	return err == nil
 }
 
@@ -139,13 +139,13 @@ func (s *Server) askLog(r *call, term uint64, v voucher, unknown error) error {
 	return r.Answer(http.StatusAccepted, taskapi.NewSummary(&sum))
 }
 
-// enqueues reports whether a request of the route that is accepted is a task, of which it
+// makesTask reports whether a request of the route that is accepted is a task, of which it
 // answers the summary.
-func (rt *route) enqueues() bool {
+func (rt *route) makesTask() bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(rt.path, "/"), "/")
 	switch first {
 	case "indexes", "swap-indexes", "tasks", "dumps", "snapshots", "export":
-		return rt.changes() && rt.id != "addFiles" // whose answer has more
+		return rt.isWrite() && rt.id != "addFiles" // whose answer has more
 	}
 	return false
 }
@@ -167,7 +167,7 @@ func (s *Server) passOn(ctx context.Context, r *call, url string, v voucher) (se
 	vouched := v.code != ""
 	switch {
 	case vouched && req.Method != http.MethodGet:
-		req.Body, req.ContentLength = io.NopCloser(s.frame(&v, body)), -1
+		req.Body, req.ContentLength = io.NopCloser(s.frameBody(&v, body)), -1
 	case req.ContentLength == 0:
 		req.Body = nil
 	}

@@ -39,7 +39,7 @@ type framer struct {
 	ended   bool
 }
 
-func (s *Server) frame(v *voucher, body io.Reader) io.Reader {
+func (s *Server) frameBody(v *voucher, body io.Reader) io.Reader {
 	return &framer{cluster: s.Cluster, voucher: v, body: body, data: make([]byte, frameData)}
 }
 
@@ -77,7 +77,7 @@ type unframer struct {
 	ended   bool
 }
 
-func (s *Server) unframe(v *voucher) func(io.Reader) io.Reader {
+func (s *Server) unframeBody(v *voucher) func(io.Reader) io.Reader {
 	return func(frames io.Reader) io.Reader {
 		return &unframer{cluster: s.Cluster, voucher: v, frames: bufio.NewReader(frames)}
 	}

@@ -42,8 +42,8 @@ func (v *voucher) String() string {
 	return fmt.Sprintf("%d %d %s %s %s", v.at, v.term, key, v.origin, v.code)
 }
 
-// parts is what its code is of.
-func (v *voucher) parts(c *fiber.Ctx) string {
+// signedParts is what its code is of.
+func (v *voucher) signedParts(c *fiber.Ctx) string {
 	return fmt.Sprintf("%d\n%d\n%s\n%s\n%s\n%s\n%s\n%s", v.at, v.term, v.key, v.origin, c.Method(), c.OriginalURL(), c.Get(fiber.HeaderContentType), c.Get(fiber.HeaderContentEncoding))
 }
 
@@ -61,11 +61,11 @@ func parseVoucher(header string) (v voucher, ok bool) {
 	return v, err1 == nil && err2 == nil
 }
 
-// vouch returns the voucher of a request of caller's that goes to the leader of term. It has
+// newVoucher returns the voucher of a request of caller's that goes to the leader of term. It has
 // no code where the nodes may be of a build that wants the caller's own key.
-func (s *Server) vouch(r *call, term uint64) voucher {
+func (s *Server) newVoucher(r *call, term uint64) voucher {
 	v := voucher{at: s.Now().Unix(), term: term, key: r.Caller.Key(), origin: rand.Text()}
-	v.code = s.Cluster.Vouch(v.parts(r.Ctx))
+	v.code = s.Cluster.Vouch(v.signedParts(r.Ctx))
 	return v
 }
 
@@ -76,8 +76,8 @@ type origins struct {
 	now, before map[string]struct{}
 }
 
-// take reports whether origin was not taken yet.
-func (o *origins) take(origin string, now time.Time) bool {
+// takeOrigin reports whether origin was not taken yet.
+func (o *origins) takeOrigin(origin string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if now.Sub(o.since).Abs() > 2*voucherAge {
@@ -98,11 +98,11 @@ func (s *Server) authenticate(c *fiber.Ctx, header string) (*auth.Caller, error)
 	}
 	age := s.Now().Sub(time.Unix(v.at, 0)).Abs()
 	switch {
-	case !s.Cluster.Vouched(v.code, v.parts(c)):
+	case !s.Cluster.Vouched(v.code, v.signedParts(c)):
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` is not of a node of this cluster: leave it out.", headerHop)
 	case age > voucherAge:
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` is %v old: it is used up, or the clocks of the nodes differ by that.", headerHop, age)
-	case !s.vouchers.take(v.origin, s.Now()):
+	case !s.vouchers.takeOrigin(v.origin, s.Now()):
 		return nil, apierr.Newf(apierr.InvalidAPIKey, "The header `%s` was used before: each is of one request.", headerHop)
 	}
 	return s.Auth.Of(v.key)

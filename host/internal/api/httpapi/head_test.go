@@ -41,7 +41,7 @@ func newCutter() cutter {
 	var all []reading
 	s := New(Deps{})
 	server := s.app.Server()
-	server.Handler = s.screen(func(ctx *fasthttp.RequestCtx) {
+	server.Handler = s.screenHeads(func(ctx *fasthttp.RequestCtx) {
 		r := reading{method: string(ctx.Method()), target: string(ctx.Request.Header.RequestURI()), host: string(ctx.Request.Header.Host())}
 		if stream := ctx.RequestBodyStream(); stream != nil {
 			body, err := io.ReadAll(stream)

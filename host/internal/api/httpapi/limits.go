@@ -76,7 +76,7 @@ func (s *Server) keyUsage(caller *auth.Caller) ([]usageBody, error) {
 	for i := range keys {
 		uids[i], parties[i] = keys[i].UID, limit.Party{Subject: limit.Key(keys[i].UID), Limits: keys[i].Limits}
 	}
-	return s.usage(uids, parties)
+	return s.listUsage(uids, parties)
 }
 
 func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
@@ -98,10 +98,10 @@ func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
 		}
 		found, parties = append(found, uid), append(parties, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
 	}
-	return s.usage(found, parties)
+	return s.listUsage(found, parties)
 }
 
-func (s *Server) usage(uids []string, parties []limit.Party) ([]usageBody, error) {
+func (s *Server) listUsage(uids []string, parties []limit.Party) ([]usageBody, error) {
 	usage, err := s.Limiter.Usage(parties)
 	if err != nil {
 		return nil, err

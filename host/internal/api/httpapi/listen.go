@@ -53,7 +53,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.hangUp(); err != nil {
 		return fmt.Errorf("close listener: %w", err)
 	}
-	s.unwatch() // it would never finish by itself
+	s.endLogStream() // it would never finish by itself
 	defer s.leader.client.CloseIdleConnections()
 	s.conns.endRest()
 	hard, end := context.WithCancel(context.Background())
@@ -61,7 +61,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
 		err := s.app.ShutdownWithContext(hard)
-		s.given(hard)
+		s.awaitConns(hard)
 		done <- err
 	}()
 	select {
@@ -82,8 +82,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// given waits until no connection is served any more, or ctx ends.
-func (s *Server) given(ctx context.Context) {
+// awaitConns waits until no connection is served any more, or ctx ends.
+func (s *Server) awaitConns(ctx context.Context) {
 	none := make(chan struct{})
 	go func() {
 		defer close(none)

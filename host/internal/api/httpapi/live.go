@@ -54,7 +54,7 @@ type answers struct{ *Server }
 // Limits.Opening on at the latest, since proxies between here and the client
 // cut connections on which nothing comes.
 func (s answers) Stream(r *call, q *chatapi.Question) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	ctx, cancel := context.WithCancelCause(s.beginTrace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
 	l.coming = make(chan started, 1)
 	go l.startBeside(l.coming)
@@ -110,7 +110,7 @@ func (l *live) startBeside(coming chan<- started) {
 		if p := recover(); p != nil {
 			l.server.streams.remove(l.stream)
 			l.cancel(nil)
-			got.err = apierr.From(l.server.panicked(l.access, p))
+			got.err = apierr.From(l.server.panicError(l.access, p))
 		}
 		coming <- got
 	}()
@@ -138,9 +138,9 @@ func (l *live) open(r *call) {
 func (l *live) run() (err error) {
 	defer l.server.streams.remove(l.stream)
 	if l.coming != nil {
-		l.beat() // the head and a comment
+		l.writeComment() // the head and a comment
 		l.started = <-l.coming
-		l.access.first = l.access.took()
+		l.access.first = l.access.elapsed()
 	}
 	answer := l.started.answer
 	if answer == nil {
@@ -149,7 +149,7 @@ func (l *live) run() (err error) {
 	defer answer.Close()
 	defer func() {
 		if p := recover(); p != nil {
-			err = l.fail(apierr.From(l.server.panicked(l.access, p)))
+			err = l.fail(apierr.From(l.server.panicError(l.access, p)))
 		}
 		l.end(answer.Outcome())
 	}()
@@ -183,7 +183,7 @@ func (l *live) fail(e *apierr.Error) error {
 // end ends the stream of an answer that became o.
 func (l *live) end(o chat.Outcome) {
 	l.access.bytes = l.close()
-	l.server.answered(l.access, o)
+	l.server.endAnswer(l.access, o)
 }
 
 // leave implements [body].
@@ -196,7 +196,7 @@ func shuttingDown() *apierr.Error {
 // Write implements [chatapi.Answers]. It returns once the answer is whole. Nothing is
 // sent meanwhile; a client that leaves ends the answer.
 func (s answers) Write(r *call, q *chatapi.Question, w chat.Sink) error {
-	ctx, cancel := context.WithCancelCause(s.trace(s.ctx, r))
+	ctx, cancel := context.WithCancelCause(s.beginTrace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
 	answer, err := l.start()
 	q.ShowLimits(r)
@@ -205,7 +205,7 @@ func (s answers) Write(r *call, q *chatapi.Question, w chat.Sink) error {
 	}
 	defer s.streams.remove(l.stream)
 	defer answer.Close()
-	l.access.first = l.access.took()
+	l.access.first = l.access.elapsed()
 	err = answer.WriteTo(w)
 	request.SetLimits(r.Ctx, answer.Limits())
 	setWorkspace(r.Ctx, answer)

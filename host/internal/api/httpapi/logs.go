@@ -71,7 +71,7 @@ func (s *Server) streamLogs(r *call) error {
 	if !s.watching.CompareAndSwap(nil, w) {
 		return apierr.Newf(apierr.BadRequest, "The log is being streamed already: end that by DELETE /logs/stream.")
 	}
-	stop, err := s.Logs.Watch(t.Target, t.Mode, w.put)
+	stop, err := s.Logs.Watch(t.Target, t.Mode, w.sendLine)
 	if err != nil {
 		s.watching.CompareAndSwap(w, nil)
 		return err
@@ -86,19 +86,19 @@ func (s *Server) streamLogs(r *call) error {
 		s.watching.CompareAndSwap(w, nil)
 		s.tellRequest(a, a.client)
 		s.logAccess(a, nil)
-		s.done(a, nil)
+		s.recordServed(a, nil)
 	})
 	return nil
 }
 
 // endLogs answers DELETE /logs/stream.
 func (s *Server) endLogs(r *call) error {
-	s.unwatch()
+	s.endLogStream()
 	return r.SendStatus(fiber.StatusNoContent)
 }
 
-// unwatch ends the stream of the log, if there is one.
-func (s *Server) unwatch() {
+// endLogStream ends the stream of the log, if there is one.
+func (s *Server) endLogStream() {
 	if w := s.watching.Swap(nil); w != nil {
 		close(w.end)
 	}
@@ -111,8 +111,8 @@ type logWatch struct {
 	lost  atomic.Int64  // lines left out, and not told of yet
 }
 
-// put takes a line, in the order of the log, one at a time.
-func (w *logWatch) put(line []byte) {
+// sendLine takes a line, in the order of the log, one at a time.
+func (w *logWatch) sendLine(line []byte) {
 	select {
 	case w.lines <- slices.Clone(line):
 	default:
@@ -139,7 +139,7 @@ func (s *Server) writeLogs(w *logWatch, c *conn, out *bufio.Writer) (bytes int) 
 				return bytes
 			}
 		case <-look.C:
-			if c != nil && c.gone() {
+			if c != nil && c.isGone() {
 				return bytes
 			}
 		case <-w.end:

@@ -57,7 +57,7 @@ func (s *Server) answerMCP(r *call) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancelCause(s.trace(r.Base, r))
+	ctx, cancel := context.WithCancelCause(s.beginTrace(r.Base, r))
 	st := newStream(r.Context().Conn(), cancel, s.Limits.KeepAlive, &s.chunks)
 	s.streams.add(st)
 	asked := &mcp.Request{Message: message, Header: headerOf(r.Ctx), Caller: r.Caller, Base: s.chats.URLOf(r), Opening: s.Limits.Opening}
@@ -134,11 +134,11 @@ func (l *liveMCP) run() error {
 	}
 	l.access.bytes = l.close()
 	if l.asker.Outcome != nil {
-		l.server.answered(l.access, *l.asker.Outcome)
+		l.server.endAnswer(l.access, *l.asker.Outcome)
 	} else {
 		l.server.tellRequest(l.access, l.access.client)
 		l.server.logAccess(l.access, nil)
-		l.server.done(l.access, nil)
+		l.server.recordServed(l.access, nil)
 	}
 	return context.Cause(l.ctx)
 }

@@ -66,24 +66,24 @@ type call = request.Call
 // name is the route as "GET /path".
 func (rt *route) name() string { return rt.method + " " + rt.path }
 
-// kind is the family that usage events count the route among.
-func (rt *route) kind() event.Route {
+// eventFamily is the family that usage events count the route among.
+func (rt *route) eventFamily() event.Route {
 	if rt == nil {
 		return event.OrdinalOf[event.Route]("other")
 	}
 	return event.OrdinalOf[event.Route](rt.family)
 }
 
-// serve adds a route to the router: the caller is known and allowed, and the
+// addRoute adds a route to the router: the caller is known and allowed, and the
 // query parameters are known, before the handler is called.
-func (s *Server) serve(rt *route) {
+func (s *Server) addRoute(rt *route) {
 	guarded := func(c *fiber.Ctx) error {
 		a, _ := accessOf(c)
 		a.row, a.route = rt, rt.path
 		if err := s.inTime(rt); err != nil {
 			return err
 		}
-		caller, err := s.admit(c, rt)
+		caller, err := s.admitCaller(c, rt)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s *Server) serve(rt *route) {
 			if r.Query, err = request.ParseQuery(c.Request().URI().QueryArgs(), rt.query); err != nil {
 				return err
 			}
-			if err := s.enabled(rt); err != nil {
+			if err := s.checkFeature(rt); err != nil {
 				return err
 			}
 		}
@@ -147,16 +147,16 @@ func (s *Server) awaitLoaded() {
 	}
 }
 
-// admit returns who sent c, if it may ask rt. In the dialects of others a
+// admitCaller returns who sent c, if it may ask rt. In the dialects of others a
 // feature that is off is told before who asks.
-func (s *Server) admit(c *fiber.Ctx, rt *route) (*auth.Caller, error) {
+func (s *Server) admitCaller(c *fiber.Ctx, rt *route) (*auth.Caller, error) {
 	if rt.public {
 		return nil, nil
 	}
 	if rt.dialect == native {
 		return s.authorize(c, rt.actions)
 	}
-	if err := s.enabled(rt); err != nil {
+	if err := s.checkFeature(rt); err != nil {
 		return nil, err
 	}
 	caller, err := s.authenticate(c, bearer(c))
@@ -176,8 +176,8 @@ func (s *Server) admit(c *fiber.Ctx, rt *route) (*auth.Caller, error) {
 	return caller, nil
 }
 
-// enabled returns an error where the feature that rt needs is off.
-func (s *Server) enabled(rt *route) error {
+// checkFeature returns an error where the feature that rt needs is off.
+func (s *Server) checkFeature(rt *route) error {
 	if rt.needs == "" {
 		return nil
 	}

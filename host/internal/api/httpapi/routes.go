@@ -25,9 +25,9 @@ func (s *Server) routes() []*route {
 func (s *Server) serviceRoutes() []*route {
 	const logs = feature.LogsRoute
 	return []*route{
-		{method: "GET", path: "/health", id: "getHealth", public: true, handle: s.health, family: "service"},
-		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.ready, family: "service"},
-		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.version, family: "service"},
+		{method: "GET", path: "/health", id: "getHealth", public: true, handle: s.answerHealth, family: "service"},
+		{method: "GET", path: "/ready", id: "getReady", public: true, handle: s.answerReady, family: "service"},
+		{method: "GET", path: "/version", id: "getVersion", actions: may(auth.Version), handle: s.answerVersion, family: "service"},
 		{method: "GET", path: "/stats", id: "getStats", actions: may(auth.StatsGet), query: indexapi.SizeParameters, handle: s.indexes.Stats, family: "service", tell: tellStats(false)},
 		{method: "GET", path: "/usage", id: "getUsage", actions: may(auth.StatsGet), handle: s.getUsage, family: "service"},
 		{method: "GET", path: "/cluster", id: "getCluster", actions: may(auth.MetricsGet), handle: s.getCluster, family: "service"},
@@ -227,7 +227,7 @@ func (s *Server) pageRoutes() []*route {
 	}
 	s.consoleFiles = console.Files()
 	return append(rows, []*route{
-		{method: "GET", path: "/", public: true, handle: s.visit, family: "other"},
+		{method: "GET", path: "/", public: true, handle: s.redirectConsole, family: "other"},
 		{method: "GET", path: "/console/:file?", public: true, handle: s.consoleFile, family: "other"},
 	}...)
 }

@@ -40,9 +40,9 @@ const NoRoute = "none"
 // otherMethod stands for what no method of HTTP is.
 const otherMethod = "other"
 
-// done is the end of a request that was answered and logged: it is traced and
+// recordServed is the end of a request that was answered and logged: it is traced and
 // counted. o is of an answer to a chat.
-func (s *Server) done(a *access, o *chat.Outcome) {
+func (s *Server) recordServed(a *access, o *chat.Outcome) {
 	a.endTrace(o)
 	failure := failureOf(a)
 	if failure != nil {
@@ -55,8 +55,8 @@ func (s *Server) done(a *access, o *chat.Outcome) {
 	if s.Served == nil {
 		return
 	}
-	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.took(), Chat: o, First: a.first, Failure: failure}
-	if a.chats() && o == nil && a.err != nil {
+	served := Served{Method: a.method, Route: a.route, Status: a.status, Took: a.elapsed(), Chat: o, First: a.first, Failure: failure}
+	if a.isChat() && o == nil && a.err != nil {
 		served.Refused = a.err.Code.String()
 	}
 	if o != nil && !o.FirstWord.IsZero() {

@@ -99,7 +99,7 @@ func New(d Deps) *Server {
 		AppName:                      "parley",
 		DisableStartupMessage:        true,
 		CaseSensitive:                true,
-		ErrorHandler:                 s.fail,
+		ErrorHandler:                 s.renderError,
 		BodyLimit:                    int(d.Limits.Body),
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
@@ -115,7 +115,7 @@ func New(d Deps) *Server {
 	s.mcp = mcp.New(mcp.Options{Version: d.Version.Version, Search: d.Search, Panicked: func(what string, stack []byte) {
 		s.Log.Error().Str("panic", what).Bytes("stack", stack).Msg("handler panicked")
 	}})
-	s.app.Use(s.around)
+	s.app.Use(s.middleware)
 	s.tasks = &taskapi.Server{Tasks: d.Tasks, Replicates: d.Replicates}
 	s.indexes = indexapi.New(indexapi.Deps{
 		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, FilesTime: d.Limits.Files, DatabaseSize: d.DatabaseSize,
@@ -131,18 +131,18 @@ func New(d Deps) *Server {
 	}
 	s.table = s.routes()
 	for _, rt := range s.table {
-		s.serve(rt)
+		s.addRoute(rt)
 	}
-	s.app.Server().Handler = s.screen(s.app.Handler())
-	s.app.Server().ExpectHandler = s.expect
+	s.app.Server().Handler = s.screenHeads(s.app.Handler())
+	s.app.Server().ExpectHandler = s.answerExpect
 	return s
 }
 
-// screen answers what must not get to next: requests whose head can be read in
+// screenHeads answers what must not get to next: requests whose head can be read in
 // two ways, and those of a method that HTTP does not know, which Fiber would
 // answer in a shape of its own. Their connection is closed: what follows on it
 // may be the rest of the request, or pretend to be another one.
-func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if conn, ok := ctx.Conn().(*conn); ok {
 			conn.idle.Store(0)
@@ -162,7 +162,7 @@ func (s *Server) screen(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		c := s.app.AcquireCtx(ctx)
 		defer s.app.ReleaseCtx(c)
 		defer overwrite(c)
-		if err := s.fail(c, refusal); err != nil {
+		if err := s.renderError(c, refusal); err != nil {
 			ctx.SetStatusCode(refusal.Code.Status())
 		}
 	}

@@ -16,9 +16,9 @@ type Version struct {
 	Date    string // of the commit
 }
 
-// health answers GET /health: whoever reads the answer knows that the process
+// answerHealth answers GET /health: whoever reads the answer knows that the process
 // is alive.
-func (s *Server) health(r *call) error {
+func (s *Server) answerHealth(r *call) error {
 	if st := s.Cluster.Status(); st.Halted != "" && st.MayHeal {
 		return &apierr.Error{Code: apierr.ClusterHalted, Message: "This node takes nothing from the cluster's log any more, and a new start may heal that: its log says why."}
 	}
@@ -30,10 +30,10 @@ func (s *Server) health(r *call) error {
 // retryReady is when it is worth asking again whether the host is ready.
 const retryReady = 5 * time.Second
 
-// ready answers GET /ready: 503 while requests had better go to another host.
+// answerReady answers GET /ready: 503 while requests had better go to another host.
 // It says nothing of names, for it asks for no key.
-func (s *Server) ready(r *call) error {
-	if err := readiness(s.down.Load(), s.loading(), s.Search.Load().NotReady); err != nil {
+func (s *Server) answerReady(r *call) error {
+	if err := readiness(s.down.Load(), s.isLoading(), s.Search.Load().NotReady); err != nil {
 		return err
 	}
 	if err := s.inStep(); err != nil {
@@ -49,8 +49,8 @@ func (s *Server) ready(r *call) error {
 	return r.OK(ready)
 }
 
-// loading reports whether plugins are still to come that workspaces name.
-func (s *Server) loading() bool {
+// isLoading reports whether plugins are still to come that workspaces name.
+func (s *Server) isLoading() bool {
 	if s.Usable == nil {
 		return false
 	}
@@ -81,8 +81,8 @@ func readiness(down, loading bool, building int) error {
 	return nil
 }
 
-// version answers GET /version.
-func (s *Server) version(r *call) error {
+// answerVersion answers GET /version.
+func (s *Server) answerVersion(r *call) error {
 	return r.OK(struct {
 		CommitSHA  string `json:"commitSha"`
 		CommitDate string `json:"commitDate"`

@@ -42,7 +42,7 @@ func (s *Server) checkSite(c *fiber.Ctx) (origin string, err error) {
 		host = "" // nor was it here, and a page may have pointed its own name at this host
 	}
 	switch from := c.Get(fiber.HeaderOrigin); {
-	case from != "" && s.trusts(from, host):
+	case from != "" && s.trustsOrigin(from, host):
 		return strings.Clone(from), nil
 	case probe:
 		return "", nil
@@ -83,9 +83,9 @@ func (s *Server) servesName(name string) bool {
 	return err == nil || !strings.Contains(name, ".") || strings.HasSuffix(name, ".local") || strings.HasSuffix(name, ".internal")
 }
 
-// trusts reports whether pages of origin may ask the host: those listed, or
+// trustsOrigin reports whether pages of origin may ask the host: those listed, or
 // where none is, those of this machine; and its own, for host is checked.
-func (s *Server) trusts(origin, host string) bool {
+func (s *Server) trustsOrigin(origin, host string) bool {
 	scheme, from, ok := strings.Cut(strings.ToLower(origin), "://")
 	if !ok || scheme != "http" && scheme != "https" {
 		return false

@@ -45,7 +45,7 @@ func (s *stream) open(c *fiber.Ctx, a *access) {
 	c.Set(fiber.HeaderContentType, "text/event-stream")
 	c.Set(fiber.HeaderCacheControl, "no-cache")
 	c.Set("X-Accel-Buffering", "no")
-	a.stream, a.status, a.first = true, fiber.StatusOK, a.took()
+	a.stream, a.status, a.first = true, fiber.StatusOK, a.elapsed()
 	head, plain, keep := streamHead(c.Context())
 	s.keep = keep
 	s.begin(head, plain)
@@ -57,12 +57,12 @@ func (s *stream) begin(head []byte, plain bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened, s.out.head, s.out.plain = true, head, plain
-	s.wrote()
+	s.noteWrite()
 }
 
-// wrote notes that something is written now. It counts from when the stream was
+// noteWrite notes that something is written now. It counts from when the stream was
 // made, since that goes on as it should where the machine's clock is set.
-func (s *stream) wrote() { s.last.Store(max(int64(time.Since(s.made)), 1)) }
+func (s *stream) noteWrite() { s.last.Store(max(int64(time.Since(s.made)), 1)) }
 
 // close ends the writing, and returns how many bytes were written.
 func (s *stream) close() int {
@@ -77,30 +77,30 @@ func (s *stream) close() int {
 func (s *stream) WriteFrames(frames []byte, last bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(frames)
+	s.putFrames(frames)
 	s.ended = s.ended || last
 	if s.out.waits() {
-		s.wrote()
+		s.noteWrite()
 	}
 	return s.out.send(s.conn)
 }
 
-func (s *stream) put(frames []byte) {
+func (s *stream) putFrames(frames []byte) {
 	s.out.add(frames)
 	s.size += len(frames)
 }
 
-// beat writes a comment, so that nothing between here and the client takes the
+// writeComment writes a comment, so that nothing between here and the client takes the
 // silence for an end.
-func (s *stream) beat() {
+func (s *stream) writeComment() {
 	defer s.beats.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.opened || s.ended {
 		return
 	}
-	s.wrote()
-	s.put(comment)
+	s.noteWrite()
+	s.putFrames(comment)
 	if s.out.send(s.conn) != nil {
 		s.cancel(request.ErrClientLeft)
 	}
@@ -109,13 +109,13 @@ func (s *stream) beat() {
 // look does what the time asks for: end an answer whose client left, or send a
 // comment. It never waits for the client.
 func (s *stream) look(now time.Time) {
-	if c, ok := s.conn.(*conn); ok && c.gone() {
+	if c, ok := s.conn.(*conn); ok && c.isGone() {
 		s.cancel(request.ErrClientLeft)
 		return
 	}
 	last := s.last.Load()
 	if last != 0 && int64(now.Sub(s.made))-last >= s.silent && s.beats.CompareAndSwap(false, true) {
-		go s.beat()
+		go s.writeComment()
 	}
 }
 
@@ -127,7 +127,7 @@ type listening struct {
 }
 
 func (l *listening) look(time.Time) {
-	if l.conn.gone() {
+	if l.conn.isGone() {
 		l.cancel(request.ErrClientLeft)
 	}
 }

@@ -53,21 +53,21 @@ func pair(t testing.TB) (server *conn, client net.Conn) {
 
 func TestGone(t *testing.T) {
 	server, client := pair(t)
-	if server.gone() {
+	if server.isGone() {
 		t.Error("gone = true for a client that is there")
 	}
 	// The deadline for reading the request must not matter.
 	if err := server.SetReadDeadline(time.Now().Add(-time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if server.gone() {
+	if server.isGone() {
 		t.Error("gone = true after a deadline for reading")
 	}
 	if _, err := io.WriteString(client, "GET"); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if server.gone() {
+		if server.isGone() {
 			t.Error("gone = true for a client that sent the next request")
 		}
 	}
@@ -81,7 +81,7 @@ func TestGone(t *testing.T) {
 	if err := client.Close(); err != nil {
 		t.Fatal(err)
 	}
-	waittest.For(t, "gone says so of a client that left", server.gone)
+	waittest.For(t, "gone says so of a client that left", server.isGone)
 }
 
 // A look at every open stream, twice a second, makes no garbage to speak of: a
@@ -91,7 +91,7 @@ func TestGoneAllocates(t *testing.T) {
 	server, _ := pair(t)
 	least := math.Inf(1)
 	for range 10 {
-		least = min(least, testing.AllocsPerRun(100, func() { server.gone() }))
+		least = min(least, testing.AllocsPerRun(100, func() { server.isGone() }))
 	}
 	if least > 3 {
 		t.Errorf("gone makes %v allocations, want at most 3", least)
@@ -103,9 +103,9 @@ func TestGoneAllocates(t *testing.T) {
 func TestBeatAfterClose(t *testing.T) {
 	left := make(chan error, 1)
 	st := newStream(written{to: broken{}}, func(err error) { left <- err }, time.Nanosecond, &sync.Pool{})
-	st.beat() // not open yet
+	st.writeComment() // not open yet
 	st.begin(nil, false)
-	st.beat()
+	st.writeComment()
 	select {
 	case err := <-left:
 		if !errors.Is(err, request.ErrClientLeft) {
@@ -115,7 +115,7 @@ func TestBeatAfterClose(t *testing.T) {
 		t.Error("a beat that nobody takes does not end the answer")
 	}
 	st.close()
-	st.beat()
+	st.writeComment()
 	st.look(time.Now())
 	if st.beats.Load() {
 		t.Error("a closed stream is to send a comment")
@@ -154,11 +154,11 @@ func TestNoBeatAfterDone(t *testing.T) {
 	var out bytes.Buffer
 	st := newStream(written{to: &out}, func(error) {}, 0, &sync.Pool{})
 	st.begin(nil, false)
-	st.beat()
+	st.writeComment()
 	if err := st.WriteFrames([]byte("data: {}\n\ndata: [DONE]\n\n"), true); err != nil {
 		t.Fatal(err)
 	}
-	st.beat()
+	st.writeComment()
 	if got, want := out.String(), "3\r\n:\n\n\r\n18\r\ndata: {}\n\ndata: [DONE]\n\n\r\n"; got != want {
 		t.Errorf("stream = %q, want %q", got, want)
 	}

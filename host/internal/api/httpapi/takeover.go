@@ -62,19 +62,19 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, st *stream, b body) {
 		// buffer that it read from, as long as the server is told to close the
 		// connection: with KeepHijackedConns each answer would leave 16 KiB behind.
 		c.kept.Add(1)
-		go s.converse(c, a)
+		go s.writeAnswer(c, a)
 	})
 }
 
-// converse writes a's answer to c and gives c back to the server, or closes it.
-func (s *Server) converse(c *conn, a *answering) {
+// writeAnswer writes a's answer to c and gives c back to the server, or closes it.
+func (s *Server) writeAnswer(c *conn, a *answering) {
 	defer s.taken.Done()
-	defer s.contain(c)
+	defer s.containPanic(c)
 	err := a.run()
 	if err == nil && !a.stream.out.plain {
 		_, err = c.Write(lastChunk)
 	}
-	if err != nil || !a.stream.keep || !c.rest() {
+	if err != nil || !a.stream.keep || !c.awaitRequest() {
 		_ = c.Close() // nobody is left to be told
 		return
 	}
@@ -98,8 +98,8 @@ func growStack(use bool) {
 //go:noinline
 func occupy(*[9 << 10]byte) {}
 
-// unheard ends an answer whose connection ended before it began.
-func (s *Server) unheard(a *answering) {
+// dropAnswer ends an answer whose connection ended before it began.
+func (s *Server) dropAnswer(a *answering) {
 	defer s.taken.Done()
 	a.leave()
 	_ = a.run() // it cannot be whole

@@ -14,9 +14,9 @@ const (
 	headerTraceState  = "Tracestate"
 )
 
-// trace begins the step of a chat, which the end of its access ends. What it returns
+// beginTrace begins the step of a chat, which the end of its access ends. What it returns
 // is for the work of r.
-func (s *Server) trace(ctx context.Context, r *call) context.Context {
+func (s *Server) beginTrace(ctx context.Context, r *call) context.Context {
 	a := accessTo(r)
 	ctx = logs.WithRequest(ctx, a.id)
 	if s.Tracer == nil {

@@ -20,5 +20,5 @@ func failV1(c *fiber.Ctx, e *openai.Error) error {
 
 // setProcessing says how long the request took.
 func setProcessing(c *fiber.Ctx, a *access) {
-	c.Set("OpenAI-Processing-Ms", strconv.FormatInt(a.took().Milliseconds(), 10))
+	c.Set("OpenAI-Processing-Ms", strconv.FormatInt(a.elapsed().Milliseconds(), 10))
 }

@@ -54,7 +54,7 @@ func NewChunks(w chat.FrameWriter, plain bool) *Chunks {
 
 // Begin implements [chat.Sink].
 func (r *Chunks) Begin(h chat.Head) {
-	r.work()
+	r.ensureBuffer()
 	r.created = h.Created
 	r.setModel(h.Model)
 }
@@ -64,8 +64,8 @@ var frameBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxSpare = 64 << 10
 
-// work sees to it that there is a buffer.
-func (r *Chunks) work() {
+// ensureBuffer sees to it that there is a buffer.
+func (r *Chunks) ensureBuffer() {
 	if r.buf == nil {
 		r.buf = frameBuffers.Get().(*[]byte)
 		r.out = (*r.buf)[:0]
@@ -90,7 +90,7 @@ func (r *Chunks) Sent() int { return r.chunks }
 // setModel changes the model's name from the next chunk on.
 func (r *Chunks) setModel(model string) {
 	r.model = model
-	r.head = append(r.common(r.head[:0]), `"choices":[{"index":0,"delta":{`...)
+	r.head = append(r.appendHead(r.head[:0]), `"choices":[{"index":0,"delta":{`...)
 }
 
 // Model implements [chat.Sink].
@@ -112,9 +112,9 @@ func (r *Chunks) Responding(model []byte) {
 	if r.spoken {
 		return
 	}
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, `"content":""`...)
-	r.end(nil)
+	r.endChunk(nil)
 }
 
 // BeginRound implements [chat.Sink].
@@ -122,8 +122,8 @@ func (r *Chunks) BeginRound() {
 	r.choice = r.choice[:0] // of a turn that the client did not see
 }
 
-// common appends how every chunk begins.
-func (r *Chunks) common(b []byte) []byte {
+// appendHead appends how every chunk begins.
+func (r *Chunks) appendHead(b []byte) []byte {
 	b = append(b, `data: {"id":`...)
 	b = rawjson.AppendString(b, r.id)
 	b = append(b, `,"object":"chat.completion.chunk","created":`...)
@@ -133,10 +133,10 @@ func (r *Chunks) common(b []byte) []byte {
 	return append(append(b, ','), r.members...)
 }
 
-// begin appends a chunk up to its first field. The first chunk of an answer
+// beginChunk appends a chunk up to its first field. The first chunk of an answer
 // carries the role.
-func (r *Chunks) begin() {
-	r.work()
+func (r *Chunks) beginChunk() {
+	r.ensureBuffer()
 	r.out = append(r.out, r.head...)
 	r.chunks++
 	if !r.spoken {
@@ -145,15 +145,15 @@ func (r *Chunks) begin() {
 	}
 }
 
-// end appends extra, which is a checked object or nothing, and the chunk's
+// endChunk appends extra, which is a checked object or nothing, and the chunk's
 // end. What was appended last is a field, without a comma.
-func (r *Chunks) end(extra []byte) {
+func (r *Chunks) endChunk(extra []byte) {
 	r.out = appendInside(r.out, extra)
-	r.close()
+	r.closeDelta()
 }
 
-// close ends a chunk behind the last field of its delta.
-func (r *Chunks) close() {
+// closeDelta ends a chunk behind the last field of its delta.
+func (r *Chunks) closeDelta() {
 	if len(r.choice) == 0 && !r.once {
 		r.out = append(r.out, tail...)
 		return
@@ -174,11 +174,11 @@ func (r *Chunks) closeWith(reason string) {
 
 // Text implements [chat.Sink].
 func (r *Chunks) Text(kind chat.Kind, text, extra []byte) {
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, textFields[kind]...)
 	r.out = rawjson.AppendEscaped(r.out, text)
 	r.out = append(r.out, '"')
-	r.end(extra)
+	r.endChunk(extra)
 }
 
 // textFields begin the members of a delta that hold text.
@@ -190,9 +190,9 @@ func (r *Chunks) Extra(object []byte) {
 	if len(inner) == 0 {
 		return
 	}
-	r.begin()
+	r.beginChunk()
 	r.out = appendLine(r.out, inner)
-	r.close()
+	r.closeDelta()
 }
 
 // appendLine appends JSON text without line ends: between its tokens they are
@@ -221,7 +221,7 @@ func inside(object []byte) []byte {
 func (r *Chunks) ToolStart(id, name string, extra []byte) {
 	index := r.nextCall()
 	r.indexes = append(r.indexes, index)
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(index), 10)
 	r.out = append(r.out, `,"id":`...)
@@ -232,17 +232,17 @@ func (r *Chunks) ToolStart(id, name string, extra []byte) {
 	r.out = appendInside(append(r.out, `,"arguments":""`...), function)
 	r.out = appendInside(append(r.out, '}'), others)
 	r.out = append(r.out, "}]"...)
-	r.end(nil)
+	r.endChunk(nil)
 }
 
 // ToolExtra implements [chat.Sink].
 func (r *Chunks) ToolExtra(call int, members []byte) {
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(r.indexes[call]), 10)
 	r.out = appendInside(r.out, members)
 	r.out = append(r.out, "}]"...)
-	r.end(nil)
+	r.endChunk(nil)
 }
 
 // appendInside appends the members of a checked object, or of nothing, behind others.
@@ -255,19 +255,19 @@ func appendInside(b, object []byte) []byte {
 
 // ToolArguments implements [chat.Sink].
 func (r *Chunks) ToolArguments(call int, piece []byte) {
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(r.indexes[call]), 10)
 	r.out = append(r.out, `,"function":{"arguments":"`...)
 	r.out = rawjson.AppendEscaped(r.out, piece)
 	r.out = append(r.out, `"}}]`...)
-	r.end(nil)
+	r.endChunk(nil)
 }
 
 // Report implements [chat.Sink]: a whole tool call, with an index of its own, so
 // that an accumulator keeps it apart.
 func (r *Chunks) Report(name string, arguments []byte) {
-	r.begin()
+	r.beginChunk()
 	r.out = append(r.out, `"tool_calls":[{"index":`...)
 	r.out = strconv.AppendInt(r.out, int64(r.nextCall()), 10)
 	r.out = append(r.out, `,"id":`...)
@@ -277,7 +277,7 @@ func (r *Chunks) Report(name string, arguments []byte) {
 	r.out = append(r.out, `,"arguments":`...)
 	r.out = rawjson.AppendString(r.out, arguments)
 	r.out = append(r.out, `}}]`...)
-	r.end(nil)
+	r.endChunk(nil)
 }
 
 // nextCall returns the index of the answer's next tool call.
@@ -289,14 +289,14 @@ func (r *Chunks) nextCall() int {
 // Finish implements [chat.Sink].
 func (r *Chunks) Finish(f *chat.Finish) {
 	if len(f.Citations) > 0 {
-		r.begin()
+		r.beginChunk()
 		r.out = appendCitations(append(r.out, `"annotations":`...), f.Citations)
-		r.end(nil)
+		r.endChunk(nil)
 	}
-	r.finish(f.Reason)
+	r.writeFinish(f.Reason)
 	if f.Usage != nil {
 		r.chunks++
-		r.out = appendUsage(append(r.common(r.out), `"choices":[],"usage":`...), f)
+		r.out = appendUsage(append(r.appendHead(r.out), `"choices":[],"usage":`...), f)
 		r.out = append(r.out, "}\n\n"...)
 	}
 	r.out, r.ended = append(r.out, doneLine...), true
@@ -322,9 +322,9 @@ func appendCitations(b []byte, citations []chat.Citation) []byte {
 	return append(b, ']')
 }
 
-// finish appends the chunk with the finish reason.
-func (r *Chunks) finish(reason string) {
-	r.work()
+// writeFinish appends the chunk with the finish reason.
+func (r *Chunks) writeFinish(reason string) {
+	r.ensureBuffer()
 	r.out = append(r.out, r.head...)
 	r.chunks++
 	if !r.spoken {
@@ -338,7 +338,7 @@ func (r *Chunks) finish(reason string) {
 
 // Fail implements [chat.Sink].
 func (r *Chunks) Fail(e *apierr.Error) {
-	r.work()
+	r.ensureBuffer()
 	r.ended = true
 	if r.plain {
 		r.out = append(r.out, FromError(e).Frames()...)

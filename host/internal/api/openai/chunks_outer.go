@@ -31,9 +31,9 @@ func (r *Chunks) Outer(object []byte) {
 			r.setModel(r.model)
 		case m.Called("choice"):
 			if len(r.choice) > 0 { // of an event without a delta
-				r.begin()
+				r.beginChunk()
 				r.out = append(r.out, `"content":""`...)
-				r.end(nil)
+				r.endChunk(nil)
 			}
 			eachOther(m.Value, ownChoice, func(key, value []byte) {
 				r.choice = appendMember(append(r.choice, ','), key, value)

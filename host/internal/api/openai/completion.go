@@ -76,18 +76,18 @@ func (c *Completion) Text(kind chat.Kind, text, extra []byte) {
 		c.texts[kind] = make([]byte, 0, commonText)
 	}
 	c.texts[kind] = append(c.texts[kind], text...)
-	c.add(len(text))
-	c.members(extra)
+	c.countDelta(len(text))
+	c.takeMembers(extra)
 }
 
 // Extra implements [chat.Sink].
 func (c *Completion) Extra(object []byte) {
-	c.add(0)
-	c.members(object)
+	c.countDelta(0)
+	c.takeMembers(object)
 }
 
-// add counts a delta of size bytes, which takes what was said of its choice.
-func (c *Completion) add(size int) {
+// countDelta counts a delta of size bytes, which takes what was said of its choice.
+func (c *Completion) countDelta(size int) {
 	c.pieces++
 	c.size += size
 	for name, v := range c.pending {
@@ -109,18 +109,18 @@ func (c *Completion) Outer(object []byte) {
 	for m.Next() {
 		switch {
 		case m.Called("chunk"):
-			eachOther(m.Value, ownChunk, func(key, value []byte) { c.keep(&c.fields, key, value) })
+			eachOther(m.Value, ownChunk, func(key, value []byte) { c.keepMember(&c.fields, key, value) })
 		case m.Called("choice"):
 			if len(c.pending) > 0 { // of an event without a delta
-				c.add(0)
+				c.countDelta(0)
 			}
-			eachOther(m.Value, ownChoice, func(key, value []byte) { c.keep(&c.pending, key, value) })
+			eachOther(m.Value, ownChoice, func(key, value []byte) { c.keepMember(&c.pending, key, value) })
 		}
 	}
 }
 
-// keep puts a copy of a member into an object.
-func (c *Completion) keep(to *jsonbody.Object, key, value []byte) {
+// keepMember puts a copy of a member into an object.
+func (c *Completion) keepMember(to *jsonbody.Object, key, value []byte) {
 	if *to == nil {
 		*to = jsonbody.Object{}
 	}
@@ -132,8 +132,8 @@ func (c *Completion) keep(to *jsonbody.Object, key, value []byte) {
 // textKinds are the members of a delta that hold text.
 var textKinds = map[string]chat.Kind{"content": chat.Content, "refusal": chat.Refusal, "reasoning_content": chat.Reasoning}
 
-// members takes the other members of a delta.
-func (c *Completion) members(object []byte) {
+// takeMembers takes the other members of a delta.
+func (c *Completion) takeMembers(object []byte) {
 	m, ok := rawjson.MembersOf(object)
 	if !ok {
 		return
@@ -173,19 +173,19 @@ func (c *Completion) ToolStart(id, name string, extra []byte) {
 // ToolExtra implements [chat.Sink].
 func (c *Completion) ToolExtra(call int, members []byte) {
 	c.calls[call].extra = response.JoinMembers(c.calls[call].extra, appendLine(nil, members))
-	c.add(len(members))
+	c.countDelta(len(members))
 }
 
 // ToolArguments implements [chat.Sink].
 func (c *Completion) ToolArguments(call int, piece []byte) {
 	k := c.calls[call]
 	k.arguments = append(k.arguments, piece...)
-	c.add(len(piece))
+	c.countDelta(len(piece))
 }
 
 // Finish implements [chat.Sink].
 func (c *Completion) Finish(f *chat.Finish) {
-	c.add(0)
+	c.countDelta(0)
 	c.finish = f
 }
 

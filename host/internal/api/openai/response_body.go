@@ -18,17 +18,17 @@ type Lookup func(id string) (item json.RawMessage, ok bool)
 func (r *ResponseRequest) Ask(history []json.RawMessage, lookup Lookup) (*chat.Request, error) {
 	var m messages
 	if text := r.fields.Text("instructions"); text != "" {
-		m.add("instructions", "system", quote(text))
+		m.addMessage("instructions", "system", quote(text))
 	}
 	m.kept = true
 	for i, item := range history {
-		if err := m.item(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
+		if err := m.addItem(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
 			return nil, err
 		}
 	}
 	m.kept = false
 	for i, item := range r.input {
-		if err := m.item(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
+		if err := m.addItem(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
 			return nil, err
 		}
 	}
@@ -36,7 +36,7 @@ func (r *ResponseRequest) Ask(history []json.RawMessage, lookup Lookup) (*chat.R
 		return nil, refuse("missing_required_parameter", "input", "`input` has no message: send a text, or the items of a conversation.")
 	}
 	body := jsonbody.Object{}
-	q := &chat.Request{Messages: m.done(), Fields: body, Portable: true, Usage: true, Indexes: r.indexes, MostHits: r.mostHits}
+	q := &chat.Request{Messages: m.takeItems(), Fields: body, Portable: true, Usage: true, Indexes: r.indexes, MostHits: r.mostHits}
 	r.states = m.states
 	for to, from := range map[string]string{
 		"parallel_tool_calls": "parallel_tool_calls", "temperature": "temperature", "top_p": "top_p", "top_logprobs": "top_logprobs",
@@ -58,14 +58,14 @@ func (r *ResponseRequest) Ask(history []json.RawMessage, lookup Lookup) (*chat.R
 	if err := r.addTools(q); err != nil {
 		return nil, err
 	}
-	if err := r.format(body); err != nil {
+	if err := r.translateFormat(body); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-// format translates text.format.
-func (r *ResponseRequest) format(body jsonbody.Object) error {
+// translateFormat translates text.format.
+func (r *ResponseRequest) translateFormat(body jsonbody.Object) error {
 	text, _ := jsonbody.ObjectIn(r.fields["text"])
 	if v := text["verbosity"]; !rawjson.IsAbsent(v) {
 		body["verbosity"] = v

@@ -12,23 +12,23 @@ import (
 
 // ToolStart implements [chat.Sink].
 func (w *ResponseWriter) ToolStart(id, name string, _ []byte) {
-	w.begin()
-	w.count(len(id) + len(name))
+	w.beginResponse()
+	w.countPiece(len(id) + len(name))
 	w.closeTalk()
-	w.calls = append(w.calls, w.open(&item{id: newID("fc_"), typ: "function_call", callID: id, function: w.request.function(name)}))
+	w.calls = append(w.calls, w.openItem(&item{id: newID("fc_"), typ: "function_call", callID: id, function: w.request.clientFunction(name)}))
 }
 
 // ToolArguments implements [chat.Sink].
 func (w *ResponseWriter) ToolArguments(call int, piece []byte) {
-	w.count(len(piece))
-	w.arguments(w.calls[call], string(piece))
+	w.countPiece(len(piece))
+	w.addArguments(w.calls[call], string(piece))
 }
 
-func (w *ResponseWriter) arguments(it *item, piece string) {
+func (w *ResponseWriter) addArguments(it *item, piece string) {
 	it.arguments = append(it.arguments, piece...)
-	o := it.at()
+	o := it.eventPlace()
 	o["delta"] = quote(piece)
-	w.event("response.function_call_arguments.delta", o)
+	w.writeEvent("response.function_call_arguments.delta", o)
 }
 
 // closeCalls ends the function calls, in the order in which they were opened.
@@ -38,11 +38,11 @@ func (w *ResponseWriter) closeCalls() {
 			continue
 		}
 		if len(it.arguments) == 0 {
-			w.arguments(it, "{}")
+			w.addArguments(it, "{}")
 		}
-		o := it.at()
+		o := it.eventPlace()
 		o["name"], o["arguments"] = quote(it.function.name), rawjson.AppendString(nil, it.arguments)
-		w.event("response.function_call_arguments.done", o)
+		w.writeEvent("response.function_call_arguments.done", o)
 		w.closeItem(it)
 	}
 }
@@ -53,11 +53,11 @@ func (w *ResponseWriter) Searched(s *chat.Searched) {
 	if !w.request.Searches {
 		return
 	}
-	w.begin()
+	w.beginResponse()
 	w.closeTalk()
-	it := w.open(&item{id: newID("fs_"), typ: "file_search_call", query: s.Query})
+	it := w.openItem(&item{id: newID("fs_"), typ: "file_search_call", query: s.Query})
 	for _, state := range []string{"in_progress", "searching", "completed"} {
-		w.event("response.file_search_call."+state, it.at())
+		w.writeEvent("response.file_search_call."+state, it.eventPlace())
 	}
 	for i := range s.Hits {
 		it.results = append(it.results, foundDocument(s.Index, &s.Hits[i]))

@@ -34,15 +34,15 @@ type SealedState struct {
 	Text  string
 }
 
-// add adds what is at path of the request.
-func (m *messages) add(path, role string, content json.RawMessage) {
-	m.close()
-	m.show()
+// addMessage adds what is at path of the request.
+func (m *messages) addMessage(path, role string, content json.RawMessage) {
+	m.closeAssistant()
+	m.addToolMedia()
 	m.list = append(m.list, chat.Item{JSON: jsonbody.Object{"role": quote(role), "content": content}.Append(nil), At: path})
 }
 
-// close ends the assistant message that is open.
-func (m *messages) close() {
+// closeAssistant ends the assistant message that is open.
+func (m *messages) closeAssistant() {
 	if !m.open {
 		return
 	}
@@ -54,8 +54,8 @@ func (m *messages) close() {
 	m.open, m.calls = false, nil
 }
 
-// output adds what a tool gave.
-func (m *messages) output(path string, o jsonbody.Object) error {
+// addOutput adds what a tool gave.
+func (m *messages) addOutput(path string, o jsonbody.Object) error {
 	if o.Text("call_id") == "" {
 		return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
 	}
@@ -63,7 +63,7 @@ func (m *messages) output(path string, o jsonbody.Object) error {
 	if err != nil {
 		return err
 	}
-	m.close()
+	m.closeAssistant()
 	if parts, ok := rawjson.Items(content); ok {
 		var texts []json.RawMessage
 		for _, v := range parts {
@@ -81,22 +81,22 @@ func (m *messages) output(path string, o jsonbody.Object) error {
 	return nil
 }
 
-// show adds the user's message with what tools gave beside text.
-func (m *messages) show() {
+// addToolMedia adds the user's message with what tools gave beside text.
+func (m *messages) addToolMedia() {
 	if seen := m.seen; seen != nil {
 		m.seen = nil
-		m.add(m.seenAt, "user", rawjson.Array(seen))
+		m.addMessage(m.seenAt, "user", rawjson.Array(seen))
 	}
 }
 
-func (m *messages) done() []chat.Item {
-	m.close()
-	m.show()
+func (m *messages) takeItems() []chat.Item {
+	m.closeAssistant()
+	m.addToolMedia()
 	return m.list
 }
 
-// state keeps the encrypted content of an item for who can open it.
-func (m *messages) state(path string, o jsonbody.Object) {
+// keepState keeps the encrypted content of an item for who can open it.
+func (m *messages) keepState(path string, o jsonbody.Object) {
 	text := o.Text("encrypted_content")
 	if text == "" {
 		return
@@ -114,33 +114,33 @@ func finished(typ string) bool {
 	return strings.HasSuffix(typ, "_call") || strings.HasSuffix(typ, "_output") || strings.HasPrefix(typ, "mcp_") || strings.Contains(typ, "compaction")
 }
 
-// item adds an item, which is at path of the request.
-func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
+// addItem adds an item, which is at path of the request.
+func (m *messages) addItem(path string, v json.RawMessage, lookup Lookup) error {
 	o, ok := jsonbody.ObjectIn(v)
 	if !ok {
 		return wrongType(path, "an object", v)
 	}
 	switch typ := o.Text("type"); typ {
 	case "", "message":
-		return m.message(path, o)
+		return m.addMessageItem(path, o)
 	case "reasoning":
-		m.state(path, o)
+		m.keepState(path, o)
 	case "function_call":
 		if m.kept {
-			m.state(path, o)
+			m.keepState(path, o)
 		}
 		if !m.open {
-			m.show()
+			m.addToolMedia()
 			m.open, m.content = true, json.RawMessage("null")
 		}
-		name := spaced{o.Text("namespace"), o.Text("name")}.flat()
+		name := spaced{o.Text("namespace"), o.Text("name")}.flatName()
 		f := jsonbody.Object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.Text("arguments")))))}
 		m.calls = append(m.calls, jsonbody.Object{"id": quote(o.Text("call_id")), "type": quote("function"), "function": f.Append(nil)}.Append(nil))
 	case "function_call_output":
 		if o.Text("call_id") == "" {
 			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
 		}
-		return m.output(path, o)
+		return m.addOutput(path, o)
 	case "item_reference":
 		item, ok := lookup(o.Text("id"))
 		if !ok {
@@ -148,7 +148,7 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 		}
 		m.kept = true
 		defer func() { m.kept = false }()
-		return m.item(path, item, func(string) (json.RawMessage, bool) { return nil, false })
+		return m.addItem(path, item, func(string) (json.RawMessage, bool) { return nil, false })
 	default:
 		if !finished(typ) {
 			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
@@ -159,7 +159,7 @@ func (m *messages) item(path string, v json.RawMessage, lookup Lookup) error {
 
 var messageRoles = []string{"user", "assistant", "system", "developer"}
 
-func (m *messages) message(path string, o jsonbody.Object) error {
+func (m *messages) addMessageItem(path string, o jsonbody.Object) error {
 	role := o.Text("role")
 	switch {
 	case rawjson.IsAbsent(o["role"]):
@@ -172,14 +172,14 @@ func (m *messages) message(path string, o jsonbody.Object) error {
 		return err
 	}
 	if role != "assistant" {
-		m.add(path, role, content)
+		m.addMessage(path, role, content)
 		return nil
 	}
 	if m.kept {
-		m.state(path, o)
+		m.keepState(path, o)
 	}
-	m.close()
-	m.show()
+	m.closeAssistant()
+	m.addToolMedia()
 	m.open, m.content = true, content
 	return nil
 }

@@ -8,41 +8,41 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// open adds an item, with its event.
-func (w *ResponseWriter) open(it *item) *item {
+// openItem adds an item, with its event.
+func (w *ResponseWriter) openItem(it *item) *item {
 	it.index = len(w.items)
 	w.items = append(w.items, it)
-	w.event("response.output_item.added", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(false)})
+	w.writeEvent("response.output_item.added", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(false)})
 	return it
 }
 
 // closeItem ends an item, with its event.
 func (w *ResponseWriter) closeItem(it *item) {
 	it.done = true
-	w.event("response.output_item.done", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})
+	w.writeEvent("response.output_item.done", jsonbody.Object{"output_index": number(int64(it.index)), "item": it.body(w.request.Results)})
 }
 
-// at is where in the output an event is.
-func (it *item) at() jsonbody.Object {
+// eventPlace is where in the output an event is.
+func (it *item) eventPlace() jsonbody.Object {
 	return jsonbody.Object{"item_id": quote(it.id), "output_index": number(int64(it.index))}
 }
 
 // atPart is where in the output the last part of it is.
 func (it *item) atPart() jsonbody.Object {
-	o := it.at()
+	o := it.eventPlace()
 	o["content_index"] = number(int64(len(it.parts) - 1))
 	return o
 }
 
-// text adds to the message or reasoning that is open, or opens one.
-func (w *ResponseWriter) text(typ, kind, text string, logprobs []json.RawMessage) {
+// addText adds to the message or reasoning that is open, or opens one.
+func (w *ResponseWriter) addText(typ, kind, text string, logprobs []json.RawMessage) {
 	if w.talk == nil || w.talk.typ != typ {
 		w.closeTalk()
 		id := newID("msg_")
 		if typ == "reasoning" {
 			id = newID("rs_")
 		}
-		w.talk = w.open(&item{id: id, typ: typ})
+		w.talk = w.openItem(&item{id: id, typ: typ})
 	}
 	it := w.talk
 	if n := len(it.parts); n == 0 || it.parts[n-1].typ != kind {
@@ -52,7 +52,7 @@ func (w *ResponseWriter) text(typ, kind, text string, logprobs []json.RawMessage
 		if kind != "reasoning_text" {
 			o := it.atPart()
 			o["part"] = p.body()
-			w.event("response.content_part.added", o)
+			w.writeEvent("response.content_part.added", o)
 		}
 	}
 	p := it.parts[len(it.parts)-1]
@@ -66,7 +66,7 @@ func (w *ResponseWriter) text(typ, kind, text string, logprobs []json.RawMessage
 		p.logprobs = append(p.logprobs, logprobs...)
 		o["logprobs"] = rawjson.Array(logprobs)
 	}
-	w.event("response."+kind+".delta", o)
+	w.writeEvent("response."+kind+".delta", o)
 }
 
 // closePart ends the last part of what is open.
@@ -85,11 +85,11 @@ func (w *ResponseWriter) closePart() {
 	if p.typ == "output_text" {
 		o["logprobs"] = rawjson.Array(p.logprobs)
 	}
-	w.event("response."+p.typ+".done", o)
+	w.writeEvent("response."+p.typ+".done", o)
 	if p.typ != "reasoning_text" {
 		o = it.atPart()
 		o["part"] = p.body()
-		w.event("response.content_part.done", o)
+		w.writeEvent("response.content_part.done", o)
 	}
 }
 
@@ -131,8 +131,8 @@ func (w *ResponseWriter) EndRound(c *chat.Carry) {
 		w.closeTalk()
 	}
 	if w.held == nil && needed && len(c.Calls) > 0 {
-		w.begin()
-		w.held = w.open(&item{id: newID("rs_"), typ: "reasoning"})
+		w.beginResponse()
+		w.held = w.openItem(&item{id: newID("rs_"), typ: "reasoning"})
 	}
 	if w.held != nil {
 		w.held.sealed = sealed
@@ -140,8 +140,8 @@ func (w *ResponseWriter) EndRound(c *chat.Carry) {
 	}
 }
 
-// annotate adds a citation to the text that is open. They come at its end.
-func (w *ResponseWriter) annotate(v json.RawMessage) {
+// addAnnotation adds a citation to the text that is open. They come at its end.
+func (w *ResponseWriter) addAnnotation(v json.RawMessage) {
 	if w.talk == nil || len(w.talk.parts) == 0 {
 		return
 	}
@@ -155,5 +155,5 @@ func (w *ResponseWriter) annotate(v json.RawMessage) {
 	o := w.talk.atPart()
 	o["annotation_index"], o["annotation"] = number(int64(len(p.annotations))), flat.Append(nil)
 	p.annotations = append(p.annotations, o["annotation"])
-	w.event("response.output_text.annotation.added", o)
+	w.writeEvent("response.output_text.annotation.added", o)
 }

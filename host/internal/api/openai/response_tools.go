@@ -19,9 +19,9 @@ type spaced struct{ namespace, name string }
 // mostName is how long OpenAI and others let the name of a function be.
 const mostName = 64
 
-// flat is the function's name among all of a request. It depends on the two names
+// flatName is the function's name among all of a request. It depends on the two names
 // alone, since calls of earlier answers come back without the tools of then.
-func (s spaced) flat() string {
+func (s spaced) flatName() string {
 	if s.namespace == "" {
 		return s.name
 	}
@@ -33,8 +33,8 @@ func (s spaced) flat() string {
 	return name
 }
 
-// function is what the client calls the function that the provider calls name.
-func (r *ResponseRequest) function(name string) spaced {
+// clientFunction is what the client calls the function that the provider calls name.
+func (r *ResponseRequest) clientFunction(name string) spaced {
 	if s, ok := r.spaced[name]; ok {
 		return s
 	}
@@ -120,7 +120,7 @@ func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Obje
 	if s.name == "" {
 		return missingName(path, "the function")
 	}
-	f := jsonbody.Object{"name": quote(s.flat())}
+	f := jsonbody.Object{"name": quote(s.flatName())}
 	for _, name := range []string{"description", "parameters", "strict"} {
 		if v := tool[name]; !rawjson.IsAbsent(v) {
 			f[name] = v
@@ -130,7 +130,7 @@ func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Obje
 		if r.spaced == nil {
 			r.spaced = map[string]spaced{}
 		}
-		r.spaced[s.flat()] = s
+		r.spaced[s.flatName()] = s
 	}
 	r.tools = append(r.tools, chat.Item{JSON: jsonbody.Object{"type": quote("function"), "function": f.Append(nil)}.Append(nil), At: path + ".name"})
 	return nil
@@ -172,7 +172,7 @@ func (r *ResponseRequest) addTools(q *chat.Request) error {
 	default:
 		switch typ := choice.Text("type"); typ {
 		case "function":
-			name := spaced{choice.Text("namespace"), choice.Text("name")}.flat()
+			name := spaced{choice.Text("namespace"), choice.Text("name")}.flatName()
 			body["tool_choice"] = jsonbody.Object{"type": quote("function"), "function": jsonbody.Object{"name": quote(name)}.Append(nil)}.Append(nil)
 		case "allowed_tools":
 			mode, tools = choice.Text("mode"), nil
@@ -182,7 +182,7 @@ func (r *ResponseRequest) addTools(q *chat.Request) error {
 				if allowed.Text("type") != "function" {
 					continue
 				}
-				name := spaced{allowed.Text("namespace"), allowed.Text("name")}.flat()
+				name := spaced{allowed.Text("namespace"), allowed.Text("name")}.flatName()
 				at := slices.IndexFunc(r.tools, func(t chat.Item) bool { return functionName(t.JSON) == name })
 				if at < 0 {
 					return refuse("invalid_value", fmt.Sprintf("tool_choice.tools[%d].name", i), "`tool_choice.tools` has `"+name+"`, which is no function of `tools`.")

@@ -66,8 +66,8 @@ func (w *ResponseWriter) Flush() error {
 // Sent implements [chat.Sink]: the number of pieces.
 func (w *ResponseWriter) Sent() int { return w.pieces }
 
-// event appends an event. fields are its own.
-func (w *ResponseWriter) event(typ string, fields jsonbody.Object) {
+// writeEvent appends an event. fields are its own.
+func (w *ResponseWriter) writeEvent(typ string, fields jsonbody.Object) {
 	if w.Events == nil {
 		return
 	}
@@ -77,19 +77,19 @@ func (w *ResponseWriter) event(typ string, fields jsonbody.Object) {
 	w.out = append(fields.Append(w.out), "\n\n"...)
 }
 
-func (w *ResponseWriter) begin() {
+func (w *ResponseWriter) beginResponse() {
 	if w.begun {
 		return
 	}
 	w.begun = true
-	w.event("response.created", jsonbody.Object{"response": w.Body()})
-	w.event("response.in_progress", jsonbody.Object{"response": w.Body()})
+	w.writeEvent("response.created", jsonbody.Object{"response": w.Body()})
+	w.writeEvent("response.in_progress", jsonbody.Object{"response": w.Body()})
 }
 
 // Responding implements [chat.Sink].
 func (w *ResponseWriter) Responding(model []byte) {
 	if len(model) > 0 {
-		w.begin()
+		w.beginResponse()
 	}
 }
 
@@ -111,88 +111,88 @@ func (w *ResponseWriter) Outer(object []byte) {
 
 // Text implements [chat.Sink].
 func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
-	w.begin()
-	w.count(len(text))
+	w.beginResponse()
+	w.countPiece(len(text))
 	delta, _ := jsonbody.ObjectIn(extra)
-	w.reasoning(delta)
+	w.takeReasoning(delta)
 	switch kind {
 	case chat.Content:
-		w.content(string(text))
+		w.takeContent(string(text))
 	case chat.Reasoning:
-		w.text("reasoning", "reasoning_text", string(text), nil)
+		w.addText("reasoning", "reasoning_text", string(text), nil)
 	case chat.Refusal:
-		w.text("message", "refusal", string(text), nil)
+		w.addText("message", "refusal", string(text), nil)
 	}
-	w.members(delta)
+	w.takeMembers(delta)
 }
 
 // Extra implements [chat.Sink].
 func (w *ResponseWriter) Extra(object []byte) {
-	w.begin()
-	w.count(len(object))
+	w.beginResponse()
+	w.countPiece(len(object))
 	delta, _ := jsonbody.ObjectIn(object)
-	w.reasoning(delta)
+	w.takeReasoning(delta)
 	if text := delta.Text("content"); text != "" {
-		w.content(text)
+		w.takeContent(text)
 	}
-	w.members(delta)
+	w.takeMembers(delta)
 }
 
-// count counts a piece of so many bytes.
-func (w *ResponseWriter) count(size int) {
+// countPiece counts a piece of so many bytes.
+func (w *ResponseWriter) countPiece(size int) {
 	w.pieces++
 	w.size += size
 }
 
-// reasoning takes what a delta says of it under the names that are in use.
-func (w *ResponseWriter) reasoning(delta jsonbody.Object) {
+// takeReasoning takes what a delta says of it under the names that are in use.
+func (w *ResponseWriter) takeReasoning(delta jsonbody.Object) {
 	for _, name := range []string{"reasoning_content", "reasoning"} {
 		if v := delta[name]; !rawjson.IsAbsent(v) {
 			if text, ok := rawjson.String(v); ok && text != "" {
-				w.text("reasoning", "reasoning_text", text, nil)
+				w.addText("reasoning", "reasoning_text", text, nil)
 			}
 			return
 		}
 	}
 }
 
-// content takes a piece of the answer's text.
-func (w *ResponseWriter) content(text string) {
+// takeContent takes a piece of the answer's text.
+func (w *ResponseWriter) takeContent(text string) {
 	o, _ := jsonbody.ObjectIn(w.logprobs)
 	list, _ := rawjson.Items(o["content"])
 	w.logprobs = nil
-	w.text("message", "output_text", text, list)
+	w.addText("message", "output_text", text, list)
 }
 
-// members takes the other members of a delta that a response has a place for.
-func (w *ResponseWriter) members(delta jsonbody.Object) {
+// takeMembers takes the other members of a delta that a response has a place for.
+func (w *ResponseWriter) takeMembers(delta jsonbody.Object) {
 	if text := delta.Text("refusal"); text != "" {
-		w.text("message", "refusal", text, nil)
+		w.addText("message", "refusal", text, nil)
 	}
 	annotations, _ := rawjson.Items(delta["annotations"])
 	for _, v := range annotations {
-		w.annotate(v)
+		w.addAnnotation(v)
 	}
 }
 
 // Finish implements [chat.Sink].
 func (w *ResponseWriter) Finish(f *chat.Finish) {
-	w.begin()
-	w.count(0)
+	w.beginResponse()
+	w.countPiece(0)
 	if len(f.Citations) > 0 {
-		w.members(jsonbody.Object{"annotations": appendCitations(nil, f.Citations)})
+		w.takeMembers(jsonbody.Object{"annotations": appendCitations(nil, f.Citations)})
 	}
 	w.usage = responseUsage(f)
 	w.finish = f.Reason
-	w.end()
+	w.endResponse()
 }
 
-// end writes the last event of an answer that did not fail.
-func (w *ResponseWriter) end() {
+// endResponse writes the last event of an answer that did not fail.
+func (w *ResponseWriter) endResponse() {
 	if w.ended {
 		return
 	}
-	w.begin()
+	w.beginResponse()
 	switch w.finish {
 	case "length":
 		w.reason = "max_output_tokens"
@@ -212,7 +212,7 @@ func (w *ResponseWriter) end() {
 	if w.Finished != nil {
 		w.Finished(&w.Response)
 	}
-	w.event("response."+w.status, jsonbody.Object{"response": w.Body()})
+	w.writeEvent("response."+w.status, jsonbody.Object{"response": w.Body()})
 }
 
 // Fail implements [chat.Sink]: the last event of an answer that failed.
@@ -220,7 +220,7 @@ func (w *ResponseWriter) Fail(failure *apierr.Error) {
 	if w.ended {
 		return
 	}
-	w.begin()
+	w.beginResponse()
 	e := FromError(failure)
 	code := "server_error"
 	switch e.Code {
@@ -234,5 +234,5 @@ func (w *ResponseWriter) Fail(failure *apierr.Error) {
 	}
 	w.ended, w.status = true, "failed"
 	w.failure = jsonbody.Object{"code": quote(code), "message": quote(e.Message)}.Append(nil)
-	w.event("response.failed", jsonbody.Object{"response": w.Body()})
+	w.writeEvent("response.failed", jsonbody.Object{"response": w.Body()})
 }

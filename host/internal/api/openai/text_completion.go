@@ -89,12 +89,12 @@ func (t *TextCompletion) Text(kind chat.Kind, text, _ []byte) {
 	t.pieces++
 	t.text = append(t.text, text...)
 	if t.to != nil {
-		t.chunk("null")
+		t.appendChunk("null")
 	}
 }
 
-// chunk appends a chunk with the text so far.
-func (t *TextCompletion) chunk(finish string) {
+// appendChunk appends a chunk with the text so far.
+func (t *TextCompletion) appendChunk(finish string) {
 	t.out = append(t.appendBody(append(t.out, "data: "...), finish), "}\n\n"...)
 	t.text = t.text[:0]
 }
@@ -114,7 +114,7 @@ func (t *TextCompletion) Finish(f *chat.Finish) {
 	if t.to == nil {
 		return
 	}
-	t.chunk(string(quote(f.Reason)))
+	t.appendChunk(string(quote(f.Reason)))
 	if f.Usage != nil {
 		b := rawjson.AppendString(append(t.out, `data: {"id":`...), t.id)
 		b = strconv.AppendInt(append(b, `,"object":"text_completion","created":`...), t.head.Created, 10)

@@ -28,9 +28,9 @@ func (s *Server) ListChats(r *request.Call) error {
 	return r.OK(request.NewList(results, offset, limit, total))
 }
 
-// workspace returns the workspace uid of the path, or [chaterr.ChatNotFound]
+// allowedWorkspace returns the workspace uid of the path, or [chaterr.ChatNotFound]
 // where the caller may not use it.
-func (s *Server) workspace(r *request.Call) (string, error) {
+func (s *Server) allowedWorkspace(r *request.Call) (string, error) {
 	uid := r.Param("uid")
 	if err := workspace.CheckUID(uid); err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (s *Server) workspace(r *request.Call) (string, error) {
 
 // GetChat answers GET /chats/:uid.
 func (s *Server) GetChat(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) GetChat(r *request.Call) error {
 
 // DeleteChat answers DELETE /chats/:uid.
 func (s *Server) DeleteChat(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Server) DeleteChat(r *request.Call) error {
 
 // GetSettings answers GET /chats/:uid/settings.
 func (s *Server) GetSettings(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Server) GetSettings(r *request.Call) error {
 
 // ListProviderModels answers GET /chats/:uid/models.
 func (s *Server) ListProviderModels(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Server) ListProviderModels(r *request.Call) error {
 
 // PatchSettings answers PATCH /chats/:uid/settings.
 func (s *Server) PatchSettings(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Server) PatchSettings(r *request.Call) error {
 
 // ResetSettings answers DELETE /chats/:uid/settings.
 func (s *Server) ResetSettings(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}

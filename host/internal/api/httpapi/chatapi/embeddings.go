@@ -44,7 +44,7 @@ func (s *Server) Embed(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	vectors, err := s.vectors(ctx, r, w, model, asked)
+	vectors, err := s.makeVectors(ctx, r, w, model, asked)
 	if err != nil && !apierr.Is(err, apierr.AnswerTooLarge) { // of which the provider made some
 		pass.TakeBack()
 		return err
@@ -57,8 +57,8 @@ func (s *Server) Embed(r *request.Call) error {
 	return r.JSON(asked.Body(vectors))
 }
 
-// vectors has w, or where it is nil the embedder that asked names, make them.
-func (s *Server) vectors(ctx context.Context, r *request.Call, w *workspace.Workspace, model string, asked *openai.EmbeddingRequest) (vectors [][]float32, err error) {
+// makeVectors has w, or where it is nil the embedder that asked names, make them.
+func (s *Server) makeVectors(ctx context.Context, r *request.Call, w *workspace.Workspace, model string, asked *openai.EmbeddingRequest) (vectors [][]float32, err error) {
 	if w != nil {
 		open := func(ctx context.Context) (embed.Maker, func(), error) {
 			return s.Chat.OpenEmbedder(ctx, w, model, asked.Dimensions, asked.InputType)

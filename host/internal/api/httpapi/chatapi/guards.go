@@ -7,7 +7,7 @@ import (
 
 // TestGuards answers POST /chats/:uid/guards/test: what the guards make of a text.
 func (s *Server) TestGuards(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}

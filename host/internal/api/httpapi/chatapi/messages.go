@@ -52,7 +52,7 @@ func (s *Server) CountTokens(r *request.Call) error {
 		return err
 	}
 	q := &Question{Chat: asked.Chat, model: asked.Model}
-	if err := s.resolve(r, q); err != nil {
+	if err := s.resolveModel(r, q); err != nil {
 		return err
 	}
 	return r.JSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(estimateTokens(q.Chat)), 10), '}'))

@@ -17,8 +17,8 @@ type modelBody struct {
 	Name    string `json:"name"` // what front ends show
 }
 
-// models returns what the caller may name as a model.
-func (s *Server) models(r *request.Call) ([]modelBody, error) {
+// listModels returns what the caller may name as a model.
+func (s *Server) listModels(r *request.Call) ([]modelBody, error) {
 	models, err := s.Chat.Models(s.Base, r.Caller)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func newModelBody(id string, created time.Time) modelBody {
 
 // ListModels answers GET /v1/models.
 func (s *Server) ListModels(r *request.Call) error {
-	list, err := s.models(r)
+	list, err := s.listModels(r)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Server) ListModels(r *request.Call) error {
 // GetModel answers GET /v1/models/*, whose name may hold a slash.
 func (s *Server) GetModel(r *request.Call) error {
 	id := r.Param("*")
-	list, err := s.models(r)
+	list, err := s.listModels(r)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ const fewTokens = 16
 // Answer returns the handler of a route whose requests parse reads.
 func (s *Server) Answer(parse Parser) request.Handler {
 	return func(r *request.Call) error {
-		payer, err := s.payer(r)
+		payer, err := s.limitedParty(r)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Server) Answer(parse Parser) request.Handler {
 			return err
 		}
 		if q.model != "" {
-			if err := s.resolve(r, q); err != nil {
+			if err := s.resolveModel(r, q); err != nil {
 				return err
 			}
 		}
@@ -80,13 +80,13 @@ func (s *Server) Answer(parse Parser) request.Handler {
 	}
 }
 
-// payer returns the limits of the workspace that the path names; those of none where
+// limitedParty returns the limits of the workspace that the path names; those of none where
 // it names none.
-func (s *Server) payer(r *request.Call) (limit.Party, error) {
+func (s *Server) limitedParty(r *request.Call) (limit.Party, error) {
 	if r.Params("uid") == "" {
 		return limit.Party{}, nil
 	}
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return limit.Party{}, err
 	}
@@ -94,8 +94,8 @@ func (s *Server) payer(r *request.Call) (limit.Party, error) {
 	return limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits}, err
 }
 
-// resolve has q asked of the workspace and the model that its client names.
-func (s *Server) resolve(r *request.Call, q *Question) error {
+// resolveModel has q asked of the workspace and the model that its client names.
+func (s *Server) resolveModel(r *request.Call, q *Question) error {
 	target, err := s.Chat.Resolve(s.Base, r.Caller, q.model)
 	if err == nil {
 		q.Chat.Aim(&target, q.model)

@@ -36,7 +36,7 @@ type trialBody struct {
 // under the workspace's settings, or those of the body, and without a search, and tells
 // what came of it. That the trial failed is not a failure of this request.
 func (s *Server) TestChat(r *request.Call) error {
-	uid, err := s.workspace(r)
+	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}

@@ -129,10 +129,10 @@ type arrival struct {
 
 // OpenRaw returns the body's bytes as they come in, within the limit.
 func (r *Call) OpenRaw() (io.Reader, error) {
-	return r.arrive()
+	return r.receiveBody()
 }
 
-func (r *Call) arrive() (*arrival, error) {
+func (r *Call) receiveBody() (*arrival, error) {
 	a := &arrival{call: r, stream: r.Context().RequestBodyStream(), length: int64(r.Request().Header.ContentLength())}
 	if r.Unframe != nil {
 		if a.stream == nil {
@@ -141,7 +141,7 @@ func (r *Call) arrive() (*arrival, error) {
 		a.stream, a.length = r.Unframe(a.stream), -1
 	}
 	if a.length > r.Limit.Bytes {
-		return nil, r.Limit.exceeded()
+		return nil, r.Limit.limitError()
 	}
 	return a, nil
 }
@@ -149,7 +149,7 @@ func (r *Call) arrive() (*arrival, error) {
 // OpenBody returns the body's bytes, unpacked where they are compressed, within
 // the limit in either form.
 func (r *Call) OpenBody() (io.ReadCloser, error) {
-	a, err := r.arrive()
+	a, err := r.receiveBody()
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +174,11 @@ func (a *arrival) Read(p []byte) (int, error) {
 	a.part += int64(n)
 	switch {
 	case a.read > a.call.Limit.Bytes:
-		return n, a.call.Limit.exceeded()
+		return n, a.call.Limit.limitError()
 	case errors.Is(err, io.EOF) && a.length >= 0 && a.read < a.length:
 		return n, apierr.Newf(apierr.BadRequest, "The body ended after %d of the %d bytes that `Content-Length` says.", a.read, a.length)
 	case errors.Is(err, io.EOF) && a.brokenOff():
-		return n, a.unread(err)
+		return n, a.readError(err)
 	case errors.Is(err, io.EOF):
 		a.ended = true
 		a.call.Locals(bodyReadKey{}, true)
@@ -186,7 +186,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	case err != nil && a.call.Unframe != nil && errors.As(err, new(*apierr.Error)):
 		return n, err
 	case err != nil:
-		return n, a.unread(err)
+		return n, a.readError(err)
 	}
 	return n, nil
 }
@@ -197,9 +197,9 @@ func (a *arrival) brokenOff() bool {
 	return ok && a.length < 0 && c.BrokenOff()
 }
 
-// unread says why the body could not be read. Between two chunks fasthttp hides
+// readError says why the body could not be read. Between two chunks fasthttp hides
 // that the time is over in a text: so look at the clock as well.
-func (a *arrival) unread(err error) error {
+func (a *arrival) readError(err error) error {
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(a.until) {
 		return apierr.Newf(apierr.RequestTimeout, "The body did not arrive in time: send it again.")
 	}
@@ -227,12 +227,12 @@ type BodyLimit struct {
 // Check refuses a body that says of itself to have more bytes than l lets in.
 func (l BodyLimit) Check(bytes int64) error {
 	if bytes > l.Bytes {
-		return l.exceeded()
+		return l.limitError()
 	}
 	return nil
 }
 
-func (l BodyLimit) exceeded() error {
+func (l BodyLimit) limitError() error {
 	return apierr.Newf(apierr.PayloadTooLarge, "The body is over the limit of %d bytes: send less at a time, or raise --%s.", l.Bytes, l.Option)
 }
 

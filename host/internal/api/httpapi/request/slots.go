@@ -75,7 +75,7 @@ func (p *Slot) Wait(ctx context.Context) error {
 	s := p.slots
 	s.mu.Lock()
 	s.waiting = append(s.waiting, p)
-	s.grant()
+	s.grantNext()
 	s.mu.Unlock()
 	timer := time.NewTimer(s.bounds.Patience)
 	defer timer.Stop()
@@ -105,11 +105,11 @@ func (p *Slot) Leave() {
 		s.running--
 		share.running--
 	}
-	s.grant()
+	s.grantNext()
 }
 
-// grant lets those go on that may, in their order. Call it with s.mu held.
-func (s *Slots) grant() {
+// grantNext lets those go on that may, in their order. Call it with s.mu held.
+func (s *Slots) grantNext() {
 	s.waiting = slices.DeleteFunc(s.waiting, func(p *Slot) bool {
 		share := s.ofKey[p.key]
 		if s.running >= s.bounds.Running || share.running >= s.bounds.RunningOfKey {

@@ -34,7 +34,7 @@ func unpack(r *Call, body io.Reader) (io.ReadCloser, error) {
 		return nil, apierr.Newf(apierr.InvalidContentType, "The `Content-Encoding` %.64q is not taken: send the body as it is, or as gzip, deflate or br.", encoding)
 	}
 	if err != nil {
-		return nil, p.wrong(err)
+		return nil, p.unpackError(err)
 	}
 	return p, nil
 }
@@ -52,13 +52,13 @@ type unpacked struct {
 func (p *unpacked) Read(b []byte) (int, error) {
 	n, err := p.plain.Read(b)
 	if p.read += int64(n); p.read > p.limit.Bytes {
-		return n, p.limit.exceeded()
+		return n, p.limit.limitError()
 	}
 	if err == nil {
 		return n, nil
 	}
 	if !errors.Is(err, io.EOF) {
-		return n, p.wrong(err)
+		return n, p.unpackError(err)
 	}
 	// To the end of the request, so that the connection can go on.
 	if rest, err := io.Copy(io.Discard, p.body); err != nil {
@@ -69,8 +69,8 @@ func (p *unpacked) Read(b []byte) (int, error) {
 	return n, io.EOF
 }
 
-// wrong is an error of unpacking as a client may see it.
-func (p *unpacked) wrong(err error) error {
+// unpackError is an error of unpacking as a client may see it.
+func (p *unpacked) unpackError(err error) error {
 	if e, ok := errors.AsType[*apierr.Error](err); ok {
 		return e
 	}
