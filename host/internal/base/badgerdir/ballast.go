@@ -37,7 +37,7 @@ func MakeRoom(dir string) (released bool, err error) {
 		return true, nil
 	}
 	return released, fmt.Errorf("the disk has only %s left, of which a start needs %s: make room, by moving dumps and snapshots for instance, and start again",
-		humanize.IBytes(left), humanize.IBytes(opening))
+		Left(left), humanize.IBytes(opening))
 }
 
 // ReleaseBallast gives up the ballast of dir, and reports whether there was one.

@@ -40,7 +40,15 @@ func CheckClosing(free func() (uint64, error)) error {
 	if err != nil || left >= closing {
 		return nil // what is not known is found out by writing
 	}
-	return fmt.Errorf("the disk has only %s left, so that it is not closed in order: make room; what was acknowledged is read back at the next start", humanize.IBytes(left))
+	return fmt.Errorf("the disk has only %s left, so that it is not closed in order: make room; what was acknowledged is read back at the next start", Left(left))
+}
+
+// Left is how many free bytes a disk has, for an error.
+func Left(free uint64) string {
+	if free == 0 {
+		return "0 B, or no inodes (df -i),"
+	}
+	return humanize.IBytes(free)
 }
 
 // FreeBelow returns what tells how many bytes a directory's disk has left.

@@ -42,13 +42,27 @@ func SyncDir(root *os.Root) error {
 	return nil
 }
 
-// FreeBytes is how many bytes the disk of a directory has left for this user.
+// FreeBytes is how many bytes the disk of a directory has left for this user: none where it has
+// no room for new files. An error is one of a disk that does not tell.
 func FreeBytes(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
 	}
-	return uint64(max(st.Bavail, 0)) * uint64(st.Bsize), nil // FreeBSD tells of less than nothing
+	return freeBytes(&st)
+}
+
+// leastFiles is how many inodes must be free for new files to be made.
+const leastFiles = 16
+
+func freeBytes(st *unix.Statfs_t) (uint64, error) {
+	if st.Blocks == 0 {
+		return 0, errors.New("the file system does not tell its size") // as ramfs, and many of FUSE
+	}
+	if st.Files > 0 && st.Ffree < leastFiles {
+		return 0, nil
+	}
+	return uint64(max(st.Bavail, 0)) * blockSize(st), nil // FreeBSD tells of less than nothing
 }
 
 // SizeBytes is the capacity of the file system at path; 0: unknown.
@@ -57,7 +71,7 @@ func SizeBytes(path string) uint64 {
 	if unix.Statfs(path, &st) != nil {
 		return 0
 	}
-	return st.Blocks * uint64(st.Bsize)
+	return st.Blocks * blockSize(&st)
 }
 
 // AllocatedBytes is what a file takes of the disk, which is less than its size

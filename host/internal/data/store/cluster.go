@@ -157,7 +157,7 @@ func (s *Store) Apply(p cluster.Position, ops []cluster.Op) error {
 // for first.
 func (s *Store) NodeID() (id string, err error) {
 	key := []byte(keyNode)
-	err = s.retry(func(tx txn) error {
+	err = s.updateOwn(func(tx txn) error {
 		b, err := get(tx, key)
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			b = []byte(uuid.NewString())

@@ -134,9 +134,8 @@ func (s *Store) readRecords(r *bufio.Reader) (position []byte, err error) {
 	if position = field(); err != nil {
 		return nil, err
 	}
-	batch := s.db.NewWriteBatch()
+	batch := s.newBatch(s.HasRoom)
 	defer batch.Cancel()
-	written := uint64(0)
 	for {
 		key := field()
 		if err != nil {
@@ -154,12 +153,6 @@ func (s *Store) readRecords(r *bufio.Reader) (position []byte, err error) {
 			return nil, errSnapshot
 		}
 		e.ExpiresAt = until
-		if written += uint64(len(e.Value)); written > newReserve {
-			written = 0
-			if err := s.room(newReserve); err != nil {
-				return nil, err
-			}
-		}
 		if err := batch.SetEntry(e); err != nil {
 			return nil, err
 		}
@@ -209,7 +202,7 @@ func (s *Store) BeginLog(log uint64) error {
 		}
 	}
 	p = cluster.Position{Log: log, Term: p.Term, Chain: max(p.Chain, 1), Leader: cluster.Claim{Format: cluster.Format}}
-	return s.retry(func(tx txn) error {
+	return s.updateOwn(func(tx txn) error {
 		b, err := p.AppendBinary(nil)
 		if err == nil {
 			err = tx.Set([]byte(keyPosition), b)

@@ -14,7 +14,7 @@ func noteKey(docs string, seq uint64) []byte {
 
 // PruneNotes forgets the notes of messages up to seq, on this node.
 func (s *Store) PruneNotes(docs string, seq uint64) error {
-	batch := s.db.NewWriteBatch()
+	batch := s.newBatch(s.hasSmallRoom)
 	defer batch.Cancel()
 	end := noteKey(docs, seq+1)
 	err := s.db.View(func(tx *badger.Txn) error {

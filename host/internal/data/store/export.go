@@ -144,7 +144,7 @@ const maxLine = 512 << 20
 // Import writes the records of a kind that r has a line each of. Into an empty
 // database, before anything else is done with it.
 func (s *Store) Import(ctx context.Context, k Kind, r io.Reader) (n int, err error) {
-	batch := s.db.NewWriteBatch()
+	batch := s.newBatch(s.HasRoom)
 	defer batch.Cancel()
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
@@ -184,10 +184,23 @@ func (s *Store) Backup(w io.Writer) error {
 
 // Restore fills an empty database with what Backup wrote.
 func (s *Store) Restore(r io.Reader) error {
-	if err := s.db.Load(r, 16); err != nil {
+	if err := s.db.Load(roomReader{r, s}, 16); err != nil {
 		return fmt.Errorf("restore database: %w", err)
 	}
 	return s.checkFormat()
+}
+
+// A roomReader reads what is written as it is read, while the disk has room.
+type roomReader struct {
+	io.Reader
+	s *Store
+}
+
+func (r roomReader) Read(p []byte) (int, error) {
+	if err := r.s.HasRoom(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // EndImport ends an import: tasks are found again, and those of the types made

@@ -44,7 +44,7 @@ func (s *Store) Reseal(ctx context.Context, from, to *Sealer, drop bool) (Reseal
 		done.Kept = append(done.Kept, what)
 		return to.Seal(text, place)
 	}
-	batch := s.db.NewWriteBatch()
+	batch := s.newBatch(s.hasSmallRoom)
 	defer batch.Cancel()
 	err := s.eachSealed(ctx, anew, func(key, value []byte) error {
 		return batch.Set(append([]byte(prefixAnew), key...), value)
@@ -99,7 +99,7 @@ func (s *Store) finishReseal() error {
 		return err
 	}
 	if inForce {
-		batch := s.db.NewWriteBatch()
+		batch := s.newBatch(s.hasSmallRoom)
 		defer batch.Cancel()
 		err := s.db.View(func(tx *badger.Txn) error {
 			return scan(tx, []byte(prefixAnew), func(key, value []byte) (bool, error) {

@@ -31,7 +31,7 @@ func (s *Store) room(bytes uint64) error {
 		return nil // what is not known is found out by writing
 	}
 	return apierr.Newf(apierr.NoSpaceLeft, "The disk of the data directory has only %s left, of which %s are kept free: nothing was changed. Make room and try again.",
-		humanize.IBytes(free), humanize.IBytes(bytes))
+		badgerdir.Left(free), humanize.IBytes(bytes))
 }
 
 // smallRoom is room for any change, of that many bytes. Where there is none it gives up the
@@ -50,6 +50,8 @@ func (s *Store) smallRoom(bytes uint64) error {
 
 // HasRoom returns the error of documents that the disk has no room for.
 func (s *Store) HasRoom() error { return s.room(reserve) }
+
+func (s *Store) hasSmallRoom() error { return s.smallRoom(0) }
 
 // Stale is how many bytes of the database's tables are of records that were
 // overwritten or deleted since: the next compaction drops them.

@@ -1,14 +1,18 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/badgerdir"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/search/storage"
 	"github.com/parley-search/parley/host/internal/task"
@@ -122,4 +126,52 @@ func TestApplyNoSpace(t *testing.T) {
 		t.Errorf("a small message on a full disk: %v, want no_space_left_on_device", err)
 	}
 	free = 1 << 40
+}
+
+// TestBulkNoSpace: what writes much at once, such as a restore, stops while the disk still has
+// room, and what deletes much does not begin on a full one. Badger would end the process.
+func TestBulkNoSpace(t *testing.T) {
+	from := inMemory(t)
+	for _, d := range documents(150) {
+		d.Body = fmt.Appendf(nil, `{"text":%q}`, strings.Repeat(d.ID, 16<<10))
+		must(t, from.Write(storage.Change{Docs: "x", Put: []storage.Document{d}}))
+	}
+	var backup bytes.Buffer
+	must(t, from.Backup(&backup))
+	const size = reserve + 2<<20
+	for what, restore := range map[string]func(to *Store) error{
+		"snapshot": func(to *Store) error { return to.Restore(bytes.NewReader(backup.Bytes())) },
+		"dump": func(to *Store) error {
+			return from.Export(t.Context(), 0, func(k Kind, write func(io.Writer) error) error {
+				var b bytes.Buffer
+				err := write(&b)
+				if err == nil {
+					_, err = to.Import(t.Context(), k, &b)
+				}
+				return err
+			})
+		},
+		"deletion": func(to *Store) error {
+			to.free = func() (uint64, error) { return smallReserve - 1, nil }
+			return to.deleteAll([]byte(prefixDocument))
+		},
+	} {
+		to, err := Open(t.TempDir())
+		must(t, err)
+		must(t, to.Write(storage.Change{Docs: "x", Put: documents(1)}))
+		least, before := uint64(size), badgerdir.Use(to.bodies+"/..")
+		to.free = func() (uint64, error) { // of a disk of that size
+			left := uint64(size + before - badgerdir.Use(to.bodies+"/.."))
+			least = min(least, left)
+			return left, nil
+		}
+		if err := restore(to); !apierr.Is(err, apierr.NoSpaceLeft) {
+			t.Errorf("a %s on a disk that is too small: %v, want no_space_left_on_device", what, err)
+		}
+		if least < reserve/2 {
+			t.Errorf("a %s left %d bytes, want %d but for what was under way", what, least, reserve)
+		}
+		to.free = nil
+		must(t, to.Close())
+	}
 }

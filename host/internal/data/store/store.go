@@ -172,11 +172,17 @@ func (s *Store) reclaim(dir string) {
 		case <-s.stop:
 			return
 		case <-tick.C:
-			// One file a call, until there is none worth it; it says so by an error.
-			for contain.Call(func() error { return s.db.RunValueLogGC(0.5) }) == nil {
-			}
+			s.reclaimValues()
 			badgerdir.KeepBallast(dir, newReserve)
 		}
+	}
+}
+
+// reclaimValues gives back the space of large values that are gone. What is left of a file of them is
+// written anew first, for which there must be room.
+func (s *Store) reclaimValues() {
+	// One file a call, until there is none worth it; it says so by an error.
+	for s.room(reserve) == nil && contain.Call(func() error { return s.db.RunValueLogGC(0.5) }) == nil {
 	}
 }
 

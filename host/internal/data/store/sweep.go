@@ -48,7 +48,7 @@ func (s *Store) unknown(prefix string, known func(string) bool) (out []string, e
 
 // deleteHere is deleteAll in this node's database.
 func (s *Store) deleteHere(prefix []byte) error {
-	wb := s.db.NewWriteBatch()
+	wb := s.newBatch(s.hasSmallRoom)
 	defer wb.Cancel()
 	err := s.db.View(func(tx *badger.Txn) error {
 		return eachKey(tx, prefix, func(item *badger.Item) error { return wb.Delete(item.KeyCopy(nil)) })

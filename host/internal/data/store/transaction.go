@@ -45,11 +45,6 @@ func (s *Store) updateOwn(f func(txn) error) error {
 	if err := s.smallRoom(0); err != nil {
 		return err
 	}
-	return s.retry(f)
-}
-
-// retry is update in this database, whoever else has it.
-func (s *Store) retry(f func(txn) error) error {
 	for {
 		err := s.commit(f)
 		if !errors.Is(err, badger.ErrConflict) {
@@ -71,6 +66,47 @@ func (s *Store) commit(f func(txn) error) error {
 	}
 	return tx.Commit()
 }
+
+// A batch writes many records, in as many transactions as it takes, while the disk has room.
+type batch struct {
+	records *badger.WriteBatch
+	room    func() error
+	unasked int // bytes that may be written before room is called again
+}
+
+// batchPiece is how many bytes a batch writes before it asks for room again.
+const batchPiece = 1 << 20
+
+func (s *Store) newBatch(room func() error) *batch {
+	return &batch{records: s.db.NewWriteBatch(), room: room}
+}
+
+func (b *batch) Set(key, value []byte) error { return b.SetEntry(badger.NewEntry(key, value)) }
+
+func (b *batch) SetEntry(e *badger.Entry) error {
+	if err := b.ask(len(e.Key) + len(e.Value)); err != nil {
+		return err
+	}
+	return b.records.SetEntry(e)
+}
+
+func (b *batch) Delete(key []byte) error {
+	if err := b.ask(len(key)); err != nil {
+		return err
+	}
+	return b.records.Delete(key)
+}
+
+func (b *batch) ask(bytes int) error {
+	if b.unasked -= bytes; b.unasked >= 0 {
+		return nil
+	}
+	b.unasked = batchPiece
+	return b.room()
+}
+
+func (b *batch) Cancel()      { b.records.Cancel() }
+func (b *batch) Flush() error { return b.records.Flush() }
 
 // updateRecord has f change the record under key: read finds what there is, with what
 // encode needs of it again. An error of f is returned as it is: it is the caller's own.

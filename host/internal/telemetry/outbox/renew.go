@@ -65,6 +65,9 @@ func (s *Spool) renew() error {
 func (s *Spool) Empty() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.room(); err != nil {
+		return fmt.Errorf("empty telemetry spool: %w: make room and try again", err)
+	}
 	err := errors.Join(s.db.Close(), os.RemoveAll(s.dir), os.RemoveAll(s.aside()), os.MkdirAll(s.dir, 0o700))
 	if err = errors.Join(err, s.open()); err != nil {
 		return fmt.Errorf("empty telemetry spool: %w", err)

@@ -207,7 +207,7 @@ func (s *Spool) room() error {
 	if err != nil || free >= reserve {
 		return nil // what is not known is found out by writing
 	}
-	return fmt.Errorf("the disk has only %s left, of which %s are kept free", humanize.IBytes(free), humanize.IBytes(reserve))
+	return fmt.Errorf("the disk has only %s left, of which %s are kept free", badgerdir.Left(free), humanize.IBytes(reserve))
 }
 
 // update changes the database in one step.
