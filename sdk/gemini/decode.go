@@ -53,6 +53,7 @@ func (g *Provider) Decode(s *state, e provider.Event, out *provider.Out) error {
 		return nil
 	}
 	if !ok {
+		s.OpenAI.Seen = s.Seen
 		return g.compat.Decode(&s.OpenAI, e, out)
 	}
 	g.reading.Begin(e.Data)
@@ -307,6 +308,8 @@ func (s *state) end(cancelled bool, out *provider.Out) error {
 	switch {
 	case cancelled:
 		return nil
+	case s.Finish == finishNone && s.OpenAI.Odd.Count > 0:
+		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent an event that is not JSON"}
 	case !s.Seen && !s.HasUsage:
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
 	case s.Finish == finishNone:

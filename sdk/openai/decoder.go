@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/sdk/internal/guestmem"
@@ -24,12 +23,11 @@ type State struct {
 	Outer    [2]uint32 // hashes of the members last passed on of the chunk, and of its choice
 	Counted  uint32    // a hash of what else was counted last
 	HasUsage bool
-	Filtered bool   // a filter that looks on while the answer streams struck
-	Done     bool   // [DONE] has come, or the end was written
-	Odd      uint16 // events that could not be read
-	Damaged  bool   // one of them began as JSON
-	Names    uint8  // under which there was reasoning: bits by what it is
-	Empty    bool   // reasoning_content came with nothing in it
+	Filtered bool // a filter that looks on while the answer streams struck
+	Done     bool // [DONE] has come, or the end was written
+	Odd      provider.Unreadable
+	Names    uint8 // under which there was reasoning: bits by what it is
+	Empty    bool  // reasoning_content came with nothing in it
 	Tags     tagState
 }
 
@@ -170,13 +168,7 @@ func (d *Decoder) notJSON(s *State, e provider.Event, out *provider.Out) error {
 		return d.done(s, out)
 	case string(e.Type) == "error" || len(data) > 6 && data[0]|0x20 == 'e' && string(data[1:6]) == "rror:":
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: excerptBody(data)}
-	case !s.Damaged && data[0] != '<' && (s.Seen || data[0] != '{' && data[0] != '['):
-		// A heartbeat in words, or an event that was damaged on its way: one of those
-		// may be, among others that can be read.
-		s.Damaged = data[0] == '{' || data[0] == '['
-		if s.Odd++; s.Odd == 1 || s.Damaged {
-			provider.Log(provider.LevelWarn, "an event of the response cannot be read and is skipped, number "+strconv.Itoa(int(s.Odd)))
-		}
+	case s.Odd.Skip(s.Seen, data):
 		return nil
 	case data[0] == '<':
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider answered with a web page, not with a stream of events; check baseUrl"}
@@ -348,7 +340,7 @@ func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
 			out.Usage(s.Usage)
 		}
 		return nil
-	case !s.Seen && s.Odd > 0:
+	case !s.Seen && s.Odd.Count > 0:
 		return errNotJSON
 	case !s.Seen && !s.HasUsage:
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's answer was empty"}
@@ -356,7 +348,7 @@ func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
 		if s.HasUsage {
 			out.Usage(s.Usage)
 		}
-		if s.Odd > 0 {
+		if s.Odd.Count > 0 {
 			return errNotJSON
 		}
 		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider's stream ended in the middle of the answer"}
@@ -367,7 +359,7 @@ func (d *Decoder) end(s *State, cancelled bool, out *provider.Out) error {
 // done writes the end: what was held back until no content can follow.
 func (d *Decoder) done(s *State, out *provider.Out) error {
 	s.Done = true
-	if !s.Seen && s.Odd > 0 {
+	if !s.Seen && s.Odd.Count > 0 {
 		return errNotJSON
 	}
 	if !s.Seen && !s.HasUsage {

@@ -33,13 +33,16 @@ func Frame(body []byte) []abi.Event {
 }
 
 // frameJSON cuts JSON values apart by their brackets. A value that is cut off
-// comes as it is.
+// comes as it is, also where a line ends within one of its strings.
 func frameJSON(b []byte) (events []abi.Event) {
 	depth, start, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case quoted && c == '\\':
 			i++
+		case quoted && (c == '\n' || c == '\r'):
+			events = append(events, abi.Event{Data: b[start:i]})
+			depth, quoted = 0, false
 		case c == '"':
 			quoted = !quoted
 		case quoted:

@@ -21,6 +21,7 @@ type state struct {
 	Block    block
 	Calls    uint16
 	Response uint32 // a hash of the response's id, for ids that we make up
+	Odd      provider.Unreadable
 	Carry    carryState
 	Pattern  patternState
 }
@@ -110,8 +111,13 @@ func (p *anthropic) notJSON(s *state, e provider.Event, out *provider.Out) error
 	case data[0] == '<':
 		return newUpstreamError("the provider answered with a web page, not with a stream of events; check baseUrl")
 	}
-	return newUpstreamError("the provider sent an event that is not JSON")
+	if s.Odd.Skip(s.Seen, data) {
+		return nil
+	}
+	return errNotJSON
 }
+
+var errNotJSON = newUpstreamError("the provider sent an event that is not JSON")
 
 func newUpstreamError(message string) error {
 	return provider.ProviderError{Kind: abi.ErrorUpstream, Message: message}
@@ -179,6 +185,8 @@ func (p *anthropic) end(s *state, cancelled bool, out *provider.Out) error {
 	switch {
 	case cancelled:
 		return nil
+	case s.Odd.Count > 0:
+		return errNotJSON
 	case !s.Seen:
 		return newUpstreamError("the provider's answer was empty")
 	}

@@ -17,19 +17,27 @@ type state struct {
 	arguments bool // it has some
 	thought   bool // there was reasoning that is no plan
 	done      bool
+	begun     bool // an event was read
+	odd       provider.Unreadable
 }
 
 // thoughtMark, carried, says that a round's reasoning is not its plan alone. The plan
 // is carried itself.
 const thoughtMark = 0
 
-var errEarly = provider.Errorf(provider.ErrorUpstream, "the response ended early")
+var (
+	errEarly   = provider.Errorf(provider.ErrorUpstream, "the response ended early")
+	errNotJSON = provider.Errorf(provider.ErrorUpstream, "the response holds an event that is not JSON")
+)
 
 // Decode implements [provider.Provider].
 func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 	if e.End {
 		if s.done || e.Cancelled {
 			return nil
+		}
+		if s.odd.Count > 0 {
+			return errNotJSON
 		}
 		return errEarly
 	}
@@ -38,9 +46,13 @@ func (c *cohere) Decode(s *state, e provider.Event, out *provider.Out) error {
 	}
 	c.teller.Begin(e.Type, e.Data)
 	v, ok := rawjson.Parse(e.Data)
-	if !ok || v.Kind() != rawjson.Object {
-		return provider.Errorf(provider.ErrorUpstream, "the response holds an event that is not JSON")
+	if !ok && s.odd.Skip(s.begun, e.Data) {
+		return nil
 	}
+	if v.Kind() != rawjson.Object {
+		return errNotJSON
+	}
+	s.begun = true
 	delta := v.Get("delta")
 	message := delta.Get("message")
 	switch v.Get("type").String() {

@@ -13,6 +13,7 @@ type state struct {
 	calls int32
 	named bool
 	done  bool
+	odd   provider.Unreadable
 }
 
 var (
@@ -27,6 +28,9 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 		if s.done || e.Cancelled {
 			return nil
 		}
+		if s.odd.Count > 0 {
+			return errNotJSON
+		}
 		return errEarly
 	}
 	if s.done {
@@ -39,7 +43,10 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 			return nil
 		}
 	}
-	if !ok || v.Kind() != rawjson.Object {
+	if !ok && s.odd.Skip(s.named, e.Data) {
+		return nil
+	}
+	if v.Kind() != rawjson.Object {
 		return errNotJSON
 	}
 	var m [6]rawjson.Value

@@ -10,7 +10,7 @@ import (
 )
 
 // jsonScan finds where a JSON value that begins with a bracket or a quote
-// ends. It checks nothing: that is for who parses the value.
+// ends. It checks nothing more: that is for who parses the value.
 type jsonScan struct {
 	depth    int
 	str, esc bool
@@ -27,6 +27,8 @@ func (s *jsonScan) next(b []byte) int {
 				s.esc = false
 			case c == '\\':
 				s.esc = true
+			case c == '\n' || c == '\r':
+				return i // no string has one: the value was cut off, and the next one follows
 			case c == '"':
 				s.str = false
 				if s.depth == 0 {
