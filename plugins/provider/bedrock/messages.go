@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
@@ -17,7 +18,6 @@ type conversation struct {
 	system []byte // blocks, joined by commas
 	calls  []call // of the last assistant, until they are answered
 	names  []string
-	rounds [][]byte // what reasoned in this answer, a round each
 }
 
 // A call waits for its result.
@@ -26,20 +26,16 @@ type call struct {
 	answered bool
 }
 
-func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
-	*c = conversation{out: append(c.out[:0], '['), system: c.system[:0], calls: c.calls[:0], names: c.names[:0], rounds: carry}
-	left := 0
-	for it := messages.Items(); it.Next(); {
-		if it.Value.Get("tool_calls").Len() > 0 {
-			left++
-		}
-	}
+// read reads messages. r has what was reasoned in the rounds before.
+func (c *conversation) read(messages rawjson.Value, r *provider.Request) error {
+	*c = conversation{out: append(c.out[:0], '['), system: c.system[:0], calls: c.calls[:0], names: c.names[:0]}
+	carried := r.MatchCarry(messages)
 	for it, i := messages.Items(), 0; it.Next(); i++ {
 		m := it.Value
 		text := openai.ContentText(m.Get("content"))
 		switch m.Get("role").String() {
 		case "system", "developer":
-			if text != "" {
+			if !isBlank(text) {
 				c.system = appendText(appendComma(c.system), text)
 			}
 		case "user":
@@ -49,14 +45,7 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 			}
 		case "assistant":
 			c.settle()
-			var reasoned []byte
-			if m.Get("tool_calls").Len() > 0 {
-				left--
-				if at := len(c.rounds) - 1 - left; at >= 0 {
-					reasoned = c.rounds[at]
-				}
-			}
-			c.assistant(text+m.Get("refusal").String(), m.Get("tool_calls"), reasoned)
+			c.assistant(text+m.Get("refusal").String(), m.Get("tool_calls"), carried.Next(m))
 		case "tool":
 			if !c.result(m.Get("tool_call_id").String(), text) {
 				return provider.Refuse("`messages[" + strconv.Itoa(i) + "].tool_call_id` is that of no call which waits for its answer: send it once, after the assistant's message with the call")
@@ -95,13 +84,15 @@ func (c *conversation) begin(role string) {
 	c.out = append(append(append(c.out, `{"role":"`...), role...), `","content":[`...)
 }
 
-// text adds a text; an empty one is refused by Bedrock.
+// text adds a text; a blank one is refused by Bedrock.
 func (c *conversation) text(role, text string) {
-	if text != "" {
+	if !isBlank(text) {
 		c.begin(role)
 		c.out = appendText(c.out, text)
 	}
 }
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func appendText(b []byte, text string) []byte {
 	return append(rawjson.AppendString(append(b, `{"text":`...), text), '}')
@@ -174,7 +165,7 @@ func (c *conversation) addResult(id, text string) {
 	if v, ok := rawjson.Parse([]byte(text)); ok && v.Kind() == rawjson.Object {
 		c.out = append(append(append(c.out, `{"json":`...), v...), '}')
 	} else {
-		if text == "" {
+		if isBlank(text) {
 			text = "No answer."
 		}
 		c.out = appendText(c.out, text)

@@ -97,6 +97,10 @@ func TestEncodeBody(t *testing.T) {
 				`"toolConfig":{"tools":[{"toolSpec":{"name":"f","description":"f","inputSchema":{"json":{"type":"object"}}}},{"toolSpec":{"name":"g","description":"g","inputSchema":{"json":{"type":"object"}}}}]}`,
 		},
 		{
+			"blank texts", tools + `,"messages":[{"role":"system","content":" "},{"role":"user","content":"u"},{"role":"assistant","content":"\n","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":" "}]`,
+			`"messages":[{"role":"user","content":[{"text":"u"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"No answer."}]}}]}],"toolConfig":{"tools":[` + spec + `]}`,
+		},
+		{
 			"a call that nobody answered", tools + `,"tool_choice":"none","messages":[{"role":"user","content":"u"},` + call("c1", "") + `]`,
 			`"messages":[{"role":"user","content":[{"text":"u"}]},{"role":"assistant","content":[{"text":"t"},{"toolUse":{"toolUseId":"c1","name":"f","input":{"a":1}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"No answer."}]}}]}],"toolConfig":{"tools":[` + spec + `]}`,
 		},
