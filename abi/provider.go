@@ -25,6 +25,9 @@ type EncodeRequest struct {
 	// round of an earlier answer that the client goes on from. One is empty where
 	// nothing is known of it.
 	Carry []string `json:"carry,omitempty"`
+	// TextCarry is the same for the last messages of an assistant that make no calls,
+	// since ABI 2: each is the last round of an earlier answer.
+	TextCarry []string `json:"textCarry,omitempty"`
 	// Options holds the plugin's own settings, since ABI 2: values, with defaults
 	// filled in, and of each secret that is set, apiKey among them, true.
 	Options map[string]RawJSON `json:"options,omitempty"`

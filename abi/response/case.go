@@ -34,8 +34,8 @@ type Case struct {
 	// Input, of a list, is what encode is asked; of a stream with Back, what it is
 	// asked beside the conversation.
 	Input json.RawMessage `json:"input"`
-	// Back, of a stream that calls tools, are texts that the provider wants back: they
-	// must be in the request that answers the calls.
+	// Back, of a stream, are texts that the provider wants back: they must be in the
+	// request that answers its calls, or that follows it.
 	Back []string `json:"back"`
 	// Expected has members of an [Aggregate], of a [Failure], or of a [Described].
 	Expected json.RawMessage `json:"expected"`

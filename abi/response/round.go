@@ -9,8 +9,9 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-// NextRequest is what encode is asked when the calls of a response have been
-// answered, as a host asks it. of has all but the conversation, and may be empty.
+// NextRequest is what encode is asked behind a response, as a host asks it: when its
+// calls have been answered, or for the question after one without calls. of has all but
+// the conversation, and may be empty.
 func (a *Aggregate) NextRequest(of json.RawMessage) (*abi.EncodeRequest, error) {
 	r := &abi.EncodeRequest{}
 	if len(of) > 0 {
@@ -32,11 +33,22 @@ func (a *Aggregate) NextRequest(of json.RawMessage) (*abi.EncodeRequest, error) 
 	if model == "" {
 		model = "m"
 	}
-	chat, err := json.Marshal(map[string]any{"model": model, "messages": messages, "tools": tools, "stream": true})
+	carried := []string{base64.StdEncoding.EncodeToString(a.Carry)}
+	if len(a.ToolCalls) > 0 {
+		r.Round, r.Carry = 1, carried
+	} else {
+		r.Round, r.TextCarry = 0, carried
+		messages = append(messages, json.RawMessage(`{"role":"user","content":"Question"}`))
+	}
+	body := map[string]any{"model": model, "messages": messages, "stream": true}
+	if len(tools) > 0 {
+		body["tools"] = tools
+	}
+	chat, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	r.Chat, r.Round, r.Carry = chat, 1, []string{base64.StdEncoding.EncodeToString(a.Carry)}
+	r.Chat = chat
 	return r, nil
 }
 

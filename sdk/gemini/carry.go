@@ -44,43 +44,31 @@ func (s *state) carry(id string, own int, part rawjson.Value, out *provider.Out)
 	}
 }
 
-// readCarry reads what earlier rounds kept.
-func readCarry(carry [][]byte) (rounds [][]kept) {
-	for _, b := range carry {
-		v, _ := rawjson.Parse(append(append([]byte("[0"), b...), ']'))
-		var parts []kept
-		for it := v.Items(); it.Next(); {
-			at, ok := it.Value.Get("at").Int()
-			own, _ := it.Value.Get("own").Int()
-			if ok {
-				parts = append(parts, kept{it.Value.Get("id").String(), int(at), int(own), it.Value.Get("part")})
-			}
+// readCarry reads what a round kept.
+func readCarry(carried []byte) (parts []kept) {
+	v, _ := rawjson.Parse(append(append([]byte("[0"), carried...), ']'))
+	for it := v.Items(); it.Next(); {
+		at, ok := it.Value.Get("at").Int()
+		own, _ := it.Value.Get("own").Int()
+		if ok {
+			parts = append(parts, kept{it.Value.Get("id").String(), int(at), int(own), it.Value.Get("part")})
 		}
-		rounds = append(rounds, parts)
 	}
-	return rounds
+	return parts
 }
 
-// take returns the parts of the round that made calls, once; nil where there is
-// none.
-func (c *conversation) take(calls rawjson.Value) []kept {
-	if calls.Empty() {
-		return nil
-	}
-next:
-	for i, parts := range c.rounds {
-		it := calls.Items()
-		for _, p := range parts {
-			if p.id != "" && (!it.Next() || it.Value.Get("id").String() != p.id) {
-				continue next
-			}
+// areOf reports whether parts are of the message with a text and calls.
+func areOf(parts []kept, text string, calls rawjson.Value) bool {
+	it := calls.Items()
+	for _, p := range parts {
+		if p.id != "" && (!it.Next() || it.Value.Get("id").String() != p.id) {
+			return false
 		}
-		if len(parts) > 0 && !it.Next() {
-			c.rounds[i] = nil
-			return parts
+		if p.own > 0 && (p.at < 0 || p.at+p.own > len(text) || text[p.at:p.at+p.own] != p.part.Get("text").String()) {
+			return false
 		}
 	}
-	return nil
+	return len(parts) > 0 && !it.Next()
 }
 
 // replay adds a round as the model gave it: its text, with the kept parts where

@@ -19,12 +19,12 @@ type encoder struct {
 
 // encode returns the body for e.chat. Gemini refuses a body for one member that
 // it does not know, so nothing goes in that is not named here.
-func (e *encoder) encode(model string, carry [][]byte) ([]byte, error) {
+func (e *encoder) encode(model string, r *provider.Request) ([]byte, error) {
 	chat, c := e.chat, &e.talk
-	c.reset(readCarry(carry), modelGeneration(model) >= 3)
+	c.reset(modelGeneration(model) >= 3)
 	messages := chat.Get("messages")
 	c.body = append(slices.Grow(c.body[:0], 2*len(messages)), `{"contents":[`...)
-	if err := c.read(messages); err != nil {
+	if err := c.read(messages, r); err != nil {
 		return nil, err
 	}
 	b := append(c.body, ']')

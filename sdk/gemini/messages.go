@@ -22,13 +22,12 @@ type conversation struct {
 	role   string // of the content under way, empty before the first
 	system []byte // parts, joined by commas
 	calls  []call // of the last message, until they are answered
-	rounds [][]kept
-	signed bool // calls need a signature
+	signed bool   // calls need a signature
 }
 
 // reset begins another conversation in the memory of the last.
-func (c *conversation) reset(rounds [][]kept, signed bool) {
-	*c = conversation{body: c.body, system: c.system[:0], calls: c.calls[:0], rounds: rounds, signed: signed}
+func (c *conversation) reset(signed bool) {
+	*c = conversation{body: c.body, system: c.system[:0], calls: c.calls[:0], signed: signed}
 }
 
 // A call waits for its answer.
@@ -38,8 +37,10 @@ type call struct {
 	answer rawjson.Value // a functionResponse's response
 }
 
-func (c *conversation) read(messages rawjson.Value) error {
+// read reads messages. r has the parts that were kept of the rounds before.
+func (c *conversation) read(messages rawjson.Value, r *provider.Request) error {
 	var members [4]rawjson.Value
+	carried := r.MatchCarry(messages)
 	for it, i := messages.Items(), 0; it.Next(); i++ {
 		it.Value.Pick(members[:], "role", "content", "tool_calls", "refusal")
 		content, at := members[1], place(i)
@@ -56,7 +57,7 @@ func (c *conversation) read(messages rawjson.Value) error {
 		case "user":
 			err = c.user(at, content)
 		case "assistant":
-			err = c.assistant(at, joinSaid(content, members[3]), members[2])
+			err = c.assistant(at, joinSaid(content, members[3]), members[2], carried.Next(it.Value))
 		case "tool":
 			err = c.tool(at, it.Value.Get("tool_call_id").String(), content)
 		default:
@@ -192,12 +193,14 @@ func joinSaid(content, refusal rawjson.Value) rawjson.Value {
 	return rawjson.Quote(text)
 }
 
-// assistant adds what the model said: to the byte where this answer's carry has
-// it, else made anew from the message.
-func (c *conversation) assistant(at place, text, calls rawjson.Value) error {
-	if parts := c.take(calls); parts != nil {
-		c.replay(text.String(), parts)
-		return nil
+// assistant adds what the model said: to the byte where it was carried, else made anew
+// from the message.
+func (c *conversation) assistant(at place, text, calls rawjson.Value, carried []byte) error {
+	if len(carried) > 0 {
+		if said, parts := text.String(), readCarry(carried); areOf(parts, said, calls) {
+			c.replay(said, parts)
+			return nil
+		}
 	}
 	c.text("model", text)
 	for it, i := calls.Items(), 0; it.Next(); i++ {

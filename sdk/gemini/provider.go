@@ -41,7 +41,7 @@ func (g *Provider) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if err := t.choose(g.read(r)); err != nil {
 		return provider.HTTPRequest{}, err
 	}
-	body, err := g.encoder.encode(t.model, r.Carry)
+	body, err := g.encoder.encode(t.model, r)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
@@ -105,7 +105,7 @@ func (g *Provider) Embed(r *provider.Request) (provider.HTTPRequest, error) {
 // good until it is asked again.
 func (g *Provider) Body(r *provider.Request) (model string, body []byte, err error) {
 	model = g.read(r).String()
-	body, err = g.encoder.encode(model, r.Carry)
+	body, err = g.encoder.encode(model, r)
 	return model, body, err
 }
 

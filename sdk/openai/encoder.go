@@ -45,8 +45,8 @@ func (e *Encoder) Body(r *provider.Request) rawjson.Edit {
 		options.Set("include_usage", yes)
 		body.Set("stream_options", options.Value())
 	}
-	if namesIn(r.Carry) {
-		body.Set("messages", renameReasoning(body.Get("messages"), r.Carry))
+	if namesIn(r.Carry) || namesIn(r.TextCarry) {
+		body.Set("messages", renameReasoning(body.Get("messages"), r))
 	}
 	e.members = body
 	if body.Get("tools").Empty() {

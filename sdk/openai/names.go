@@ -41,26 +41,17 @@ func namesIn(carry [][]byte) bool {
 }
 
 // renameReasoning returns messages with the reasoning of earlier rounds under the
-// names that the server gave it. carry is that of a [provider.Request].
-func renameReasoning(messages rawjson.Value, carry [][]byte) rawjson.Value {
-	calling := 0
-	for it := messages.Items(); it.Next(); {
-		if !it.Value.Get("tool_calls").Empty() {
-			calling++
-		}
-	}
+// names that the server gave it.
+func renameReasoning(messages rawjson.Value, r *provider.Request) rawjson.Value {
 	b := append(make([]byte, 0, len(messages)+64), '[')
-	at := len(carry) - calling
+	said := r.MatchCarry(messages)
 	for it := messages.Items(); it.Next(); {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
 		m := it.Value
-		if !m.Get("tool_calls").Empty() {
-			if at >= 0 && len(carry[at]) > 0 {
-				m = nameReasoning(m, string(carry[at]))
-			}
-			at++
+		if names := said.Next(m); len(names) > 0 {
+			m = nameReasoning(m, string(names))
 		}
 		b = append(b, m...)
 	}

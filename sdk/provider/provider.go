@@ -86,6 +86,8 @@ type Request struct {
 	Round   int      // of this answer, from 0
 	Attempt int      // of this round, from 0
 	Carry   [][]byte // what [Out.Carry] kept, one entry for each of the last messages with calls; may be empty
+	// TextCarry is the same for the last messages of an assistant without calls.
+	TextCarry [][]byte
 	// Options are the settings that the manifest declares, with defaults filled
 	// in; of a secret that is set, "apiKey" among them, there is true. Of a plugin
 	// of ABI 1 there are none.

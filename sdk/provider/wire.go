@@ -15,7 +15,7 @@ import (
 func (g *guest[S]) parseRequest(in []byte) error {
 	r := &g.request
 	*r = Request{}
-	var settings, carry rawjson.Value
+	var settings, carry, textCarry rawjson.Value
 	m := rawjson.Check(in)
 	for m.Next() {
 		switch string(m.Key) {
@@ -31,6 +31,8 @@ func (g *guest[S]) parseRequest(in []byte) error {
 			r.Attempt = int(n)
 		case "carry":
 			carry = m.Value
+		case "textCarry":
+			textCarry = m.Value
 		case "options":
 			r.Options = m.Value
 		case "op":
@@ -55,22 +57,22 @@ func (g *guest[S]) parseRequest(in []byte) error {
 		return &DeclaredError{abi.CodeMalformed, "encode input is not a JSON object with a chat in it"}
 	}
 	r.Settings = g.settings.of(settings)
-	var ok bool
-	if r.Carry, ok = parseCarry(carry); !ok {
-		return &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+	var err error
+	if r.Carry, err = parseCarry(carry); err == nil {
+		r.TextCarry, err = parseCarry(textCarry)
 	}
-	return nil
+	return err
 }
 
-func parseCarry(v rawjson.Value) (carry [][]byte, ok bool) {
+func parseCarry(v rawjson.Value) (carry [][]byte, err error) {
 	for it := v.Items(); it.Next(); {
 		b, err := base64.StdEncoding.DecodeString(it.Value.String())
 		if err != nil {
-			return nil, false
+			return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
 		}
 		carry = append(carry, b)
 	}
-	return carry, true
+	return carry, nil
 }
 
 // lastSettings are those of the last request: most have the same.

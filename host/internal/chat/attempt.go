@@ -17,7 +17,7 @@ type attempt struct {
 	link
 	model  string   // that is asked
 	most   int64    // tokens that the request lets each round say; 0: it does not say
-	carry  []string // for the last messages with calls: of earlier answers, and of the rounds before
+	carry  carried  // of earlier answers, and of the rounds before
 	hidden hidden   // the secrets of the workspace, in what is passed on
 	lost   []string // what the request asked for and did not get, by the workspace's rules
 }

@@ -49,45 +49,70 @@ func (a *Answer) tellCarry(internal int) {
 			more = more || call.members != nil
 		}
 	}
-	// Without calls the plugin gets no bytes back, so that it could not name reasoning
-	// as its server did.
-	ends := internal == 0 && len(calls) == 0 && len(a.round.carry) == 0
+	ends := internal == 0 && len(calls) == 0
 	if ends {
 		c.Texts = []uint64{a.round.hash, a.hash}
 	}
 	if more && (ends || len(calls) > 0) {
 		c.Message = assistantMessage(nil, &a.round.said, calls)
 	}
-	if internal == 0 && len(c.Calls) > 0 {
+	if internal == 0 && len(a.round.carry) > 0 {
 		c.Bytes = slices.Clone(a.round.carry)
 	}
 	a.sink.EndRound(&c)
 }
 
-// carriedBy returns, in the form that a plugin is given them, those of carries that
-// are by it: an entry for each of the last messages with calls, empty where there is
-// none. Of what is too much, the oldest goes.
-func carriedBy(who string, carries []Carry, messages []Item) []string {
+// A carried is what a plugin is given of answers before this one, in base64: an entry for
+// each of the last messages with calls, and for each of the last of an assistant without
+// any; empty where there is none.
+type carried struct{ calls, texts []string }
+
+// carriedBy returns those of carries that are by a plugin. Of what is too much, the oldest
+// goes.
+func carriedBy(who string, carries []Carry, messages []Item) (all carried) {
 	carries = slices.DeleteFunc(slices.Clone(carries), func(c Carry) bool { return c.By != who || len(c.Bytes) == 0 })
 	if len(carries) == 0 {
+		return all
+	}
+	first, size := [2]int{}, 0 // how many entries there are up to the first that has one; bytes of all
+	ids := callsOf(messages)
+	for i, v := range slices.Backward(messages) {
+		m, _ := jsonbody.ObjectIn(v.JSON)
+		list, used := &all.calls, &first[0]
+		if len(ids[i]) == 0 {
+			list, used = &all.texts, &first[1]
+			if m.Text("role") != "assistant" {
+				continue
+			}
+		}
+		entry := ""
+		if c := leftWith(carries, m, ids[i]); c != nil && size+len(c.Bytes) <= maxCarried {
+			entry = base64.StdEncoding.EncodeToString(c.Bytes)
+			size += len(c.Bytes)
+			*used = len(*list) + 1
+		}
+		*list = append(*list, entry)
+	}
+	all.calls, all.texts = all.calls[:first[0]], all.texts[:first[1]]
+	slices.Reverse(all.calls)
+	slices.Reverse(all.texts)
+	return all
+}
+
+// leftWith returns the one of carries that was left with the message m, which makes the
+// calls ids; nil where there is none.
+func leftWith(carries []Carry, m jsonbody.Object, ids []string) *Carry {
+	at := -1
+	if len(ids) > 0 {
+		at = slices.IndexFunc(carries, func(c Carry) bool { return sameIDs(c.Calls, ids) })
+	} else if m.Text("role") == "assistant" {
+		hash := hashText(hashNone, textIn(m["content"]))
+		at = slices.IndexFunc(carries, func(c Carry) bool { return slices.Contains(c.Texts, hash) })
+	}
+	if at < 0 {
 		return nil
 	}
-	var entries []string
-	first, size := -1, 0 // of the messages with calls that has one; bytes of all
-	with := slices.DeleteFunc(callsOf(messages), func(ids []string) bool { return len(ids) == 0 })
-	for i := len(with) - 1; i >= 0; i-- {
-		entry := ""
-		at := slices.IndexFunc(carries, func(c Carry) bool { return sameIDs(c.Calls, with[i]) })
-		if at >= 0 && size+len(carries[at].Bytes) <= maxCarried {
-			entry = base64.StdEncoding.EncodeToString(carries[at].Bytes)
-			size += len(carries[at].Bytes)
-			first = len(entries)
-		}
-		entries = append(entries, entry)
-	}
-	entries = entries[:first+1]
-	slices.Reverse(entries)
-	return entries
+	return &carries[at]
 }
 
 // guardsOf returns the states that the guards left with the newest of messages which
@@ -138,16 +163,11 @@ func restore(who string, carries []Carry, messages []Item) {
 	}
 	for i, ids := range callsOf(messages) {
 		m, _ := jsonbody.ObjectIn(messages[i].JSON)
-		at := slices.IndexFunc(carries, func(c Carry) bool {
-			if len(ids) == 0 {
-				return len(c.Texts) > 0 && m.Text("role") == "assistant" && slices.Contains(c.Texts, hashText(hashNone, textIn(m["content"])))
-			}
-			return sameIDs(c.Calls, ids)
-		})
-		if at < 0 {
+		c := leftWith(carries, m, ids)
+		if c == nil {
 			continue
 		}
-		kept, _ := jsonbody.ObjectOf(carries[at].Message)
+		kept, _ := jsonbody.ObjectOf(c.Message)
 		calls, _ := rawjson.Items(m["tool_calls"])
 		keptCalls, _ := rawjson.Items(kept["tool_calls"])
 		for j, v := range calls {

@@ -86,8 +86,8 @@ func carried(t *testing.T, f *fixture) []chat.Carry {
 	return c.all
 }
 
-// What a round leaves is told with the client's calls; a round that searched, and
-// one that calls nothing, leave nothing.
+// What a round leaves is told with the client's calls, or with the text of one that calls
+// nothing; a round that searched leaves nothing.
 func TestCarried(t *testing.T) {
 	f := newFixture(t,
 		say(search(0, "c1", `{"indexUid":"movies","q":"Alien"}`), "carry:of a search", "finish:tool_calls"),
@@ -96,9 +96,27 @@ func TestCarried(t *testing.T) {
 	if len(told) != 2 || len(told[0].Bytes) > 0 || string(told[1].Bytes) != "mine" || !slices.Equal(told[1].Calls, []string{"c2"}) || told[1].By != "test 1.0.0 m" {
 		t.Errorf("told %+v", told)
 	}
+	f = newFixture(t, say("text:Yes", "carry:plain", "finish:stop"))
+	told = carried(t, f)
+	if len(told) != 1 || string(told[0].Bytes) != "plain" || len(told[0].Texts) != 2 {
+		t.Errorf("told %+v of an answer without calls", told)
+	}
 	f = newFixture(t, say(search(0, "c1", `{"indexUid":"movies","q":"Alien"}`), "tool:1:c2:mine\nargs:1:{}", "carry:of both", "finish:tool_calls"))
 	told = carried(t, f)
 	if len(told) != 1 || len(told[0].Bytes) > 0 {
 		t.Errorf("told %+v of a round that also searched", told)
+	}
+}
+
+// What an answer without calls left is given back with its message, whose text tells it.
+func TestTextCarries(t *testing.T) {
+	f := newFixture(t, say("text:Yes", "carry:plain", "finish:stop"))
+	left := carried(t, f)
+	f = newFixture(t, say("text:x", "finish:stop"))
+	f.carries = left
+	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"Yes"},{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"No"}]},`+called("c1")+`]}`)
+	r := f.source.Requests()[0]
+	if want := []string{base64.StdEncoding.EncodeToString([]byte("plain")), ""}; !slices.Equal(r.TextCarry, want) || len(r.Carry) > 0 {
+		t.Errorf("the plugin is given %q and %q, want %q and none", r.TextCarry, r.Carry, want)
 	}
 }

@@ -65,6 +65,7 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	for _, m := range r.messages {
 		c.addMessage(tidied(m.JSON))
 	}
+	c.renameReasoning(lacks)
 	for _, t := range r.offered {
 		c.tools = appendItem(c.tools, t)
 	}
@@ -115,6 +116,32 @@ func (c *conversation) rename(lacks lack) (changed bool) {
 	if changed {
 		c.fields = fields.Append(nil)
 		c.fields = c.fields[:len(c.fields)-1]
+	}
+	return c.renameReasoning(lacks) || changed
+}
+
+// renameReasoning gives the reasoning in messages its other name, or leaves it out.
+func (c *conversation) renameReasoning(lacks lack) (changed bool) {
+	if lacks&(lacksContent|lacksReasoning) == 0 {
+		return false
+	}
+	items, _ := jsonbody.ArrayOf(slices.Concat([]byte{'['}, c.messages, []byte{']'}))
+	c.messages = c.messages[:0:0]
+	for _, v := range items {
+		m, _ := jsonbody.ObjectOf(v)
+		before := len(m)
+		text := m["reasoning_content"]
+		delete(m, "reasoning_content")
+		if lacks&lacksReasoning != 0 {
+			delete(m, "reasoning")
+			delete(m, "reasoning_details")
+		} else if text != nil && m["reasoning"] == nil {
+			m["reasoning"] = text
+		}
+		if text != nil || len(m) < before {
+			v, changed = m.Append(nil), true
+		}
+		c.messages = appendItem(c.messages, v)
 	}
 	return changed
 }

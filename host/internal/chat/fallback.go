@@ -96,7 +96,7 @@ func (a *Answer) moveTo(uid string) error {
 func (a *Answer) takeOver(t attempt, r *request) {
 	a.talk.moveTo(newConversation(r, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(t.link, t.model)))
 	// What rounds before it carry is another plugin's.
-	t.carry = append(t.carry, make([]string, max(a.outcome.Rounds-2, 0))...)
+	t.carry.calls = append(t.carry.calls, make([]string, max(a.outcome.Rounds-2, 0))...)
 	a.attempt = t
 	a.round.carry = a.round.carry[:0]
 	a.named = cmp.Or(a.asked.ShownModel, t.model, t.workspace.Source)

@@ -19,10 +19,12 @@ const (
 	lacksStreamOptions                    // it takes no stream_options
 	lacksMaxTokens                        // it takes max_completion_tokens instead
 	lacksMaxCompletion                    // it takes max_tokens instead
+	lacksContent                          // it takes reasoning instead of reasoning_content in messages
+	lacksReasoning                        // it takes no reasoning in messages
 )
 
 // renamed are the parameters that a model lacks, which can be asked for otherwise.
-const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion
+const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion | lacksContent | lacksReasoning
 
 // A learner keeps what models cannot do, so that each is refused once. Its zero value
 // is ready; safe for concurrent use.
@@ -67,6 +69,10 @@ func lackIn(message string) lack {
 	if has("not support", "unsupported", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "extra ") {
 		limit, whole := strings.Index(message, "max_tokens"), strings.Index(message, "max_completion_tokens")
 		switch {
+		case has("reasoning_content"):
+			return lacksContent
+		case has("reasoning_details", "'reasoning'", `"reasoning"`, "`reasoning`", ".reasoning"):
+			return lacksReasoning
 		case has("stream_options"):
 			return lacksStreamOptions
 		case limit >= 0 && (whole < 0 || limit < whole):
@@ -106,7 +112,7 @@ func (a *Answer) adaptToModel(cause error) bool {
 	}
 	lacks, searches := lackIn(e.Message), len(a.talk.indexes) > 0
 	switch {
-	case lacks&renamed != 0 && a.deps.learnt.of(a.modelAt(a.model))&renamed&^lacksStreamOptions&^lacks == 0 && a.talk.rename(lacks):
+	case lacks&renamed != 0 && a.mayRename(lacks) && a.talk.rename(lacks):
 	case lacks == lacksFormatWithTools && searches && a.talk.deferFormat():
 	case lacks == lacksTools && searches && len(a.talk.tools) == 0 && a.talk.before == nil:
 		a.talk.before = &beforehand{}
@@ -118,6 +124,12 @@ func (a *Answer) adaptToModel(cause error) bool {
 	a.outcome.Rounds--
 	a.outcome.Retries++
 	return true
+}
+
+// mayRename reports whether the provider has not refused the other name before.
+func (a *Answer) mayRename(lacks lack) bool {
+	const limits = lacksMaxTokens | lacksMaxCompletion
+	return lacks&limits == 0 || a.deps.learnt.of(a.modelAt(a.model))&limits&^lacks == 0
 }
 
 // modelAt is a model that l asks.

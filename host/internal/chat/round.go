@@ -66,7 +66,7 @@ type round struct {
 func (a *Answer) openRound() error {
 	rd := &a.round
 	if a.outcome.Rounds > 0 {
-		a.carry = append(a.carry, base64.StdEncoding.EncodeToString(rd.carry))
+		a.carry.calls = append(a.carry.calls, base64.StdEncoding.EncodeToString(rd.carry))
 	}
 	if a.talk.before != nil {
 		if err := a.searchBeforehand(); err != nil {
@@ -83,7 +83,7 @@ func (a *Answer) openRound() error {
 		Options:  a.workspace.GuestOptions(a.manifest),
 		Chat:     a.talk.roundBody(a.outcome.Rounds, rd.last),
 		Round:    a.outcome.Rounds,
-		Carry:    a.carry,
+		Carry:    a.carry.calls, TextCarry: a.carry.texts,
 	}
 	a.outcome.Rounds++
 	a.sent += len(in.Chat)

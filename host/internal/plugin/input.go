@@ -40,12 +40,15 @@ func encodeInput(in *abi.EncodeRequest) ([]byte, error) {
 	b = append(append(b, `,"chat":`...), in.Chat...)
 	b = strconv.AppendInt(append(b, `,"round":`...), int64(in.Round), 10)
 	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(in.Attempt), 10)
-	if len(in.Carry) > 0 {
-		carry, err := shortJSON(in.Carry)
+	for i, entries := range [][]string{in.Carry, in.TextCarry} {
+		if len(entries) == 0 {
+			continue
+		}
+		carry, err := shortJSON(entries)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"carry":`...), carry...)
+		b = append(append(b, [...]string{`,"carry":`, `,"textCarry":`}[i]...), carry...)
 	}
 	if len(in.Options) > 0 {
 		options, err := shortJSON(in.Options)

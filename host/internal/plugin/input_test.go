@@ -19,7 +19,7 @@ func FuzzInputJSON(f *testing.F) {
 			Round:    round, Attempt: round / 2,
 		}
 		if carry != "" {
-			in.Carry = []string{carry, ""}
+			in.Carry, in.TextCarry = []string{carry, ""}, []string{carry}
 		}
 		got, err := InputJSON(in)
 		want, wantErr := shortJSON(in)

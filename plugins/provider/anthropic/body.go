@@ -32,7 +32,7 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 	messages := chat.Get("messages")
 	talk.reset(len(messages))
 	e.body = slices.Grow(e.body[:0], 2*len(messages))
-	if err := talk.read(messages, r.Carry); err != nil {
+	if err := talk.read(messages, r); err != nil {
 		return nil, err
 	}
 	if format := chat.Get("response_format"); !f.constrained() || format.Path("json_schema", "schema").Kind() != rawjson.Object {

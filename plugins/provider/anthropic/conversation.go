@@ -61,15 +61,9 @@ func (c *conversation) reset(size int) {
 	}
 }
 
-// read reads messages. carry has the thinking of the rounds before: what the host
-// added last are those rounds' calls.
-func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
-	round := len(carry) // of the next message with calls; negative: before this answer
-	for it := messages.Items(); len(carry) > 0 && it.Next(); {
-		if !it.Value.Get("tool_calls").Empty() {
-			round--
-		}
-	}
+// read reads messages. r has the thinking of the rounds before.
+func (c *conversation) read(messages rawjson.Value, r *provider.Request) error {
+	carried := r.MatchCarry(messages)
 	var members [4]rawjson.Value
 	i := 0
 	for it := messages.Items(); it.Next(); i++ {
@@ -86,14 +80,7 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) error {
 				return err
 			}
 		case "assistant":
-			m := spoken{content: content, calls: members[2], refusal: members[3]}
-			if !m.calls.Empty() {
-				if round >= 0 && round < len(carry) {
-					m.thoughts = carry[round]
-				}
-				round++
-			}
-			c.assistant(&m)
+			c.assistant(&spoken{content: content, calls: members[2], refusal: members[3], thoughts: carried.Next(it.Value)})
 		case "tool":
 			if !c.answer(it.Value.Get("tool_call_id").String(), content) {
 				return provider.Refuse("`messages[" + strconv.Itoa(i) + "].tool_call_id` is of no call of the assistant's message before it: leave the message out, or send that one too")

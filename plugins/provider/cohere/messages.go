@@ -12,21 +12,13 @@ import (
 // A conversation is messages under way to Cohere's form. It holds scratch memory:
 // what it returns is good until it is asked again.
 type conversation struct {
-	out   []byte
-	plans [][]byte // of the rounds of this answer, oldest first
+	out []byte
 }
 
-// read writes the messages. The plans that the model made before its calls in
-// this answer go back with them: the last messages of an assistant with calls are
-// those rounds.
-func (c *conversation) read(messages rawjson.Value, carry [][]byte) (rawjson.Value, error) {
-	c.plans = carry
-	rounds := 0
-	for it := messages.Items(); it.Next(); {
-		if isCall(it.Value) {
-			rounds++
-		}
-	}
+// read writes the messages. The plans that the model made before its calls, and its
+// thoughts, go back with them.
+func (c *conversation) read(messages rawjson.Value, r *provider.Request) (rawjson.Value, error) {
+	carried := r.MatchCarry(messages)
 	b := append(c.out[:0], '[')
 	said := false
 	for it, i := messages.Items(), 0; it.Next(); i++ {
@@ -42,13 +34,17 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) (rawjson.Val
 			b = appendMessage(b, "user", text)
 			said = true
 		case "assistant":
-			if isCall(m) {
-				rounds--
-				b = c.appendCalls(b, m, c.plan(rounds))
+			plan := carried.Next(m)
+			if m.Get("tool_calls").Len() > 0 {
+				b = appendCalls(b, m, plan)
 				break
 			}
 			if text += m.Get("refusal").String(); text == "" {
 				continue
+			}
+			if bytes.IndexByte(plan, thoughtMark) >= 0 {
+				b = appendThinking(append(b, `{"role":"assistant"`...), m)
+				break
 			}
 			b = appendMessage(b, "assistant", text)
 		case "tool":
@@ -68,19 +64,6 @@ func (c *conversation) read(messages rawjson.Value, carry [][]byte) (rawjson.Val
 	return b, nil
 }
 
-// isCall reports whether m is an assistant's with calls.
-func isCall(m rawjson.Value) bool {
-	return m.Get("role").Is("assistant") && m.Get("tool_calls").Len() > 0
-}
-
-// plan returns that of the round which as many with calls follow.
-func (c *conversation) plan(following int) []byte {
-	if at := len(c.plans) - 1 - following; at >= 0 {
-		return c.plans[at]
-	}
-	return nil
-}
-
 func appendMessage(b []byte, role, text string) []byte {
 	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
 	return rawjson.AppendString(b, text)
@@ -88,7 +71,7 @@ func appendMessage(b []byte, role, text string) []byte {
 
 // appendCalls appends an assistant's message with calls. Content and plan are not
 // both taken; what the model thought is content.
-func (c *conversation) appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
+func appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
 	b = append(b, `{"role":"assistant","tool_calls":[`...)
 	for it, i := m.Get("tool_calls").Items(), 0; it.Next(); i++ {
 		f := it.Value.Get("function")

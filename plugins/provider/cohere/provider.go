@@ -56,7 +56,7 @@ func (c *cohere) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	case stop.Len() > 0:
 		body.Set("stop_sequences", stop)
 	}
-	messages, err := c.talk.read(chat.Get("messages"), r.Carry)
+	messages, err := c.talk.read(chat.Get("messages"), r)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-search/parley/abi/response"
 )
 
-// checkRounds asks for the requests that follow responses with calls: the plugin's
+// checkRounds asks for the requests that follow responses: the plugin's
 // cases that say what the provider wants back, or else those of OpenAI's form. Of the
 // latter a plugin need not understand all: it must send on what it was given.
 func checkRounds(s *subject) (string, error) {
@@ -68,7 +68,7 @@ func (s *subject) lost(g *guest, c response.Case, st stream, all bool) (requests
 	switch {
 	case err != nil:
 		return 0, "", err
-	case o.declared != "" || o.FinishReason == nil || len(o.ToolCalls) == 0:
+	case o.declared != "" || o.FinishReason == nil || len(o.ToolCalls) == 0 && !all:
 		return 0, "", nil
 	}
 	of := c.Input
@@ -87,6 +87,9 @@ func (s *subject) lost(g *guest, c response.Case, st stream, all bool) (requests
 	goesOn, later := *in, *in
 	goesOn.Round, later.Round = 0, 0
 	later.Chat = abi.RawJSON(bytes.Replace(in.Chat, []byte(`],"model"`), []byte(`,{"role":"assistant","content":"Answer"},{"role":"user","content":"Question"}],"model"`), 1))
+	if len(in.TextCarry) > 0 {
+		later.TextCarry = append(slices.Clone(in.TextCarry), "")
+	}
 	if bytes.Equal(later.Chat, in.Chat) {
 		return 0, "", errors.New("the chat of the next request has another form")
 	}
