@@ -182,7 +182,7 @@ var layout = []row{
 	{layerProgram, "host/cli", ". abi cmd/parley/embedded host/cli/internal/... examples/quickstart host ~...", "github.com/dustin/go-humanize github.com/pkg/browser github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix"},
 	{layerProgram, "host/cli/internal/benchmark", "cmd/parley/bench host/cli/internal/cmdutil host/cli/internal/documents examples/quickstart", "github.com/spf13/cobra golang.org/x/sys/unix"},
 	{layerProgram, "host/cli/internal/cmdutil", "~base/apierr ~base/logs ~data/store ~setup/config host", "github.com/mattn/go-runewidth github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term"},
-	{layerProgram, "host/cli/internal/documents", "host/cli/internal/cmdutil ~base/apierr ~base/apierr/indexerr ~search/ingest ~search/reader ~search/reader/pdf", "github.com/dustin/go-humanize github.com/spf13/cobra github.com/spf13/pflag"},
+	{layerProgram, "host/cli/internal/documents", "host/cli/internal/cmdutil ~base/apierr ~base/apierr/indexerr ~search/ingest ~search/reader ~search/reader/pdf ~search/text", "github.com/dustin/go-humanize github.com/spf13/cobra github.com/spf13/pflag"},
 	{layerProgram, "host/cli/internal/query", "host/cli/internal/cmdutil ~search/retrieval", "github.com/mattn/go-runewidth github.com/spf13/cobra"},
 	{layerProgram, "host/cli/internal/telemetry", "abi abi/manifest host host/cli/internal/cmdutil ~plugin ~plugin/deploy ~setup/config ~setup/metrics ~telemetry", "github.com/dustin/go-humanize github.com/spf13/cobra"},
 	{layerTests, "host/e2e", "", ""},

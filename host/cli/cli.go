@@ -117,7 +117,7 @@ func rootCommand(carry loadModules) *cobra.Command {
 // otherNames are what other programs call our flags.
 var otherNames = map[string]string{
 	"port": "http-addr", "p": "http-addr", "host": "http-addr", "addr": "http-addr", "address": "http-addr", "listen": "http-addr", "bind": "http-addr",
-	"data": "db-path", "data-dir": "db-path", "datadir": "db-path", "config": "config-file-path", "api-key": "api-key-file", "verbose": "log-level",
+	"data": "db-path", "data-dir": "db-path", "datadir": "db-path", "config": "config-file-path", "api-key": "api-key-file", "verbose": "log-level", "model": "workspace",
 }
 
 // nearestFlag is the flag that was most likely meant, where err is about one
@@ -174,7 +174,10 @@ func checkCommand(root *cobra.Command, args []string) error {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(args...)
 	cmd, rest, err := root.Find(args)
-	if err != nil || !cmd.HasSubCommands() || cmd.Name() == "help" {
+	if err == nil && cmd.Name() == "help" {
+		cmd, rest, err = root.Find(rest)
+	}
+	if err != nil || !cmd.HasSubCommands() {
 		return nil // Execute says so, or runs it
 	}
 	name := firstOf(rest)
@@ -192,10 +195,43 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			known = append(known, sub.Name())
 		}
 	}
+	if meant := commandCalled(cmd, name); meant != nil {
+		return cmdutil.UsageError{Err: fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), meant.CommandPath())}
+	}
 	if near := apierr.Nearest(name, known); near != "" {
 		return cmdutil.UsageError{Err: fmt.Errorf("unknown command %q for %q: did you mean %q?", name, cmd.CommandPath(), near)}
 	}
 	return cmdutil.UsageError{Err: fmt.Errorf("unknown command %q for %q; `%s --help` lists what there is", name, cmd.CommandPath(), cmd.CommandPath())}
+}
+
+// otherCommands are what other programs call our commands, by their path below the root.
+var otherCommands = map[string]string{
+	"serve": "start run server up daemon", "quickstart": "demo try", "ask": "chat query question", "init": "new setup create",
+	"plugin install": "add get", "plugin list": "ls show", "plugin remove": "uninstall rm delete del", "plugin new": "create scaffold init", "plugin update": "upgrade",
+	"documents import": "add load upload ingest index", "snapshot create": "make save", "dump create": "make save export backup", "config explain": "show list get",
+}
+
+// commandCalled returns the command that the name means which cmd has no command of: one
+// of cmd by the name that other programs have for it, or one of a group of cmd. nil: none.
+func commandCalled(cmd *cobra.Command, name string) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		_, path, _ := strings.Cut(sub.CommandPath(), " ")
+		if slices.Contains(strings.Fields(otherCommands[path]), name) {
+			return sub
+		}
+	}
+	var found []*cobra.Command
+	for _, group := range cmd.Commands() {
+		for _, sub := range group.Commands() {
+			if sub.Name() == name && sub.IsAvailableCommand() {
+				found = append(found, sub)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 func firstOf(args []string) string {

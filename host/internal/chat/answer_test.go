@@ -236,7 +236,7 @@ func TestIndexesThatAreNotSearched(t *testing.T) {
 	}{
 		{"not of the workspace", auth.Everyone(), "books", chaterr.InvalidChatIndexUIDs, "The workspace `demo` does not search the index `books`"},
 		{"not of the caller", moviesAlone, "books", indexerr.IndexNotFound, "Index `books` not found"},
-		{"not there", auth.Everyone(), "nope", chaterr.InvalidChatIndexUIDs, "`nope`"},
+		{"not there", auth.Everyone(), "nope", indexerr.IndexNotFound, "Index `nope` not found"},
 	} {
 		q, err := chat.ParseRequest([]byte(hello))
 		if err != nil {

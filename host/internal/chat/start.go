@@ -85,7 +85,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 		if indexes, err = s.deps.Searcher.ChatIndexes(ctx, q.Caller, narrow(w.IndexUIDs, q.Indexes)); err != nil {
 			return nil, err
 		}
-		if err := checkIndexes(q, w, indexes); err != nil {
+		if err := s.deps.checkIndexes(ctx, q, indexes); err != nil {
 			return nil, err
 		}
 	}
@@ -155,15 +155,19 @@ func narrow(a, b []string) []string {
 
 // checkIndexes refuses a request that names an index which is not among those that are searched: an answer
 // without it would seem to rest on it. An index that the caller may not search does not exist.
-func checkIndexes(q *Request, w *workspace.Workspace, searched []Index) error {
+func (d *Deps) checkIndexes(ctx context.Context, q *Request, searched []Index) error {
 	for _, uid := range q.Indexes {
 		if slices.ContainsFunc(searched, func(x Index) bool { return x.UID == uid }) {
 			continue
 		}
-		if _, allowed := q.Caller.Index(uid); allowed && w.IndexUIDs != nil && !slices.Contains(w.IndexUIDs, uid) {
-			return apierr.Newf(chaterr.InvalidChatIndexUIDs, "The workspace `%s` does not search the index `%.400s`: name another index or workspace, or add it to the workspace's setting `indexUids`.", q.UID, uid)
+		there, err := d.Searcher.ChatIndexes(ctx, q.Caller, []string{uid})
+		if err != nil {
+			return err
 		}
-		return apierr.Newf(indexerr.IndexNotFound, "Index `%.400s` not found.", uid)
+		if len(there) == 0 {
+			return apierr.Newf(indexerr.IndexNotFound, "Index `%.400s` not found.", uid)
+		}
+		return apierr.Newf(chaterr.InvalidChatIndexUIDs, "The workspace `%s` does not search the index `%s`: name another index or workspace, or add it to the workspace's setting `indexUids`.", q.UID, uid)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file st
 	}
 	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if err != nil {
-		return "", fmt.Errorf("build plugin in %s: %w", dir, err)
+		return "", fmt.Errorf("build plugin in %s: %w: want a folder such as `parley plugin new` makes", dir, err)
 	}
 	m, err := manifest.Parse(text)
 	if err != nil {

@@ -158,7 +158,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		if url := c.elsewhere(ctx); url != "" {
 			return nil, fmt.Errorf("no service answers at %s, but one does at %s: add --%s %s", c.URL, url, FlagURL, url)
 		}
-		return nil, fmt.Errorf("no service answers at %s: %w: start it, or say where it is with --%s", c.URL, err, FlagURL)
+		return nil, fmt.Errorf("no service answers at %s: %w: start one with `parley quickstart` or `parley serve`, or say where it is with --%s", c.URL, err, FlagURL)
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/internal/search/reader"
 	"github.com/parley-search/parley/host/internal/search/reader/pdf"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // Command has the commands of documents.
@@ -203,12 +204,23 @@ func IndexName(args []string) string {
 	if len(args) == 1 && !isFolder(args[0]) {
 		name, _, _ = strings.Cut(name, ".")
 	}
-	name = strings.Trim(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' {
-			return r
+	var uid strings.Builder
+	for _, r := range name {
+		letters := string(r)
+		if r >= utf8.RuneSelf {
+			letters = text.Fold(letters) // ö becomes o, and what has no such letter stays
 		}
-		return '-'
-	}, name), "-")
+		switch {
+		case unicode.IsMark(r): // of the letter before it, as in names of macOS
+		case strings.ContainsFunc(letters, func(r rune) bool {
+			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+		}):
+			uid.WriteByte('-')
+		default:
+			uid.WriteString(letters)
+		}
+	}
+	name = strings.Join(strings.FieldsFunc(uid.String(), func(r rune) bool { return r == '-' }), "-")
 	return cmp.Or(name[:min(len(name), 100)], "files")
 }
 

@@ -15,7 +15,7 @@ import (
 // The kinds of one option each.
 
 func addressKind() Kind {
-	return Kind{Name: "address", Allowed: "host:port", Examples: []string{"127.0.0.1:1"}, Wrong: "7700", set: func(c *Config, v string) error {
+	return Kind{Name: "address", Allowed: "host:port, such as 127.0.0.1:7700", Examples: []string{"127.0.0.1:1"}, Wrong: "7700", set: func(c *Config, v string) error {
 		_, port, err := net.SplitHostPort(v)
 		if err != nil || port == "" {
 			return fmt.Errorf("is %q", v)

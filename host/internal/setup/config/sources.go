@@ -33,7 +33,7 @@ func readFile(from Sources, options []Option) (path string, values map[string]an
 	if err != nil {
 		if at, ok := errors.AsType[tomlError](err); ok {
 			line, _ := at.Position()
-			err = fmt.Errorf("line %d: %w", line, err)
+			return path, nil, fmt.Errorf("configuration file %s: line %d: %w: want name = value, as in http_addr = \"127.0.0.1:7700\" or db_path = 'C:\\data'", path, line, err)
 		}
 		return path, nil, fmt.Errorf("option config-file-path (%s) is %q: %w: want the path of a TOML file", cmp.Or(from.FileOrigin, defaultOrigin), path, err)
 	}
