@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // mountSmall mounts 32 KiB on its first argument, in a namespace of its own, and
@@ -197,12 +199,30 @@ func TestStartDiskFull(t *testing.T) {
 		program.Env = append(os.Environ(), reexec+"=parley")
 		return program
 	}
+	log := &lockedText{}
 	start := func() *life {
 		program := serve()
 		c := &life{t: t, cmd: program, http: &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}}
-		c.url = startServing(t, program, io.Discard)
+		c.url = startServing(t, program, log)
 		t.Cleanup(c.kill)
 		return c
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log:\n%s", log)
+		}
+	})
+	// A start leaves tables that Badger merges up to a second later, through a mapped file: a
+	// disk that is filled in the middle of that ends the process.
+	settle := func() {
+		tables, last, since := filepath.Join(filepath.Dir(fill), "d", "badger", "*.sst"), "", time.Now()
+		waittest.For(t, "the merges after a start", func() bool {
+			names, err := filepath.Glob(tables)
+			if now := fmt.Sprint(names, err); now != last {
+				last, since = now, time.Now()
+			}
+			return time.Since(since) > 2*time.Second
+		})
 	}
 	docs := make([]string, 3000)
 	for i := range docs {
@@ -239,7 +259,6 @@ func TestStartDiskFull(t *testing.T) {
 	c.kill()
 
 	full() // and without a ballast
-	log := &lockedText{}
 	program := serve()
 	program.Stderr = log
 	if err := program.Start(); err != nil {
@@ -258,6 +277,7 @@ func TestStartDiskFull(t *testing.T) {
 		t.Errorf("the ballast once there is room: %v", err)
 	}
 
+	settle()
 	full() // a host that runs gives it up for what deletes
 	c.wantTask("", "DELETE", "/indexes/notes", "succeeded")
 	if _, err := os.Stat(filepath.Join(filepath.Dir(fill), "d", "ballast")); !errors.Is(err, fs.ErrNotExist) {
