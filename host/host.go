@@ -67,7 +67,7 @@ type Options struct {
 	Hooks *testhook.Hooks // for tests; nil: none
 }
 
-// Pace is a clock, and how often somebody looks at it.
+// Pace is a clock, and how often it is looked at.
 type Pace struct {
 	Now  func() time.Time
 	Tick time.Duration

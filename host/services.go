@@ -250,7 +250,7 @@ func (h *Host) openTracing(c config.Config, o Options) (*tracing.Tracer, error) 
 	return t, nil
 }
 
-// prepareAfter is how long a host serves before it prepares for files: whoever waited for its start is
+// prepareAfter is how long a host serves before it prepares for files: clients that waited for its start are
 // being answered by then.
 const prepareAfter = 10 * time.Second
 

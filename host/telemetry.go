@@ -52,7 +52,7 @@ func (u *usage) decide(c config.Config) (err error) {
 	return err
 }
 
-// openTelemetry makes telemetry work, or, where somebody switched it off,
+// openTelemetry makes telemetry work, or, if it is switched off,
 // removes what there was of it: the engine is nil then. A spool that cannot be
 // opened stops no host: there is no telemetry, then.
 func (h *Host) openTelemetry(ctx context.Context, c config.Config, o Options, snapshot telemetry.Snapshot) (*telemetry.Engine, error) {
@@ -275,7 +275,7 @@ func (h *Host) usageRoutes(c config.Config) telemetryapi.Usage {
 }
 
 // deliverToLoopback makes one delivery to a listener of this machine, without
-// the write key: whoever may ask for it need not know that.
+// the write key: clients that may ask for it need not know that.
 func deliverToLoopback(ctx context.Context, port int, body []byte) (telemetry.Answer, error) {
 	sender, err := upstream.NewTelemetrySender(fmt.Sprintf("http://127.0.0.1:%d/v1/batch", port), secret.Text{}, upstream.Options{Private: upstream.AnyPrivate()})
 	if err != nil {

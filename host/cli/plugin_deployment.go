@@ -96,7 +96,7 @@ func acceptChange(cmd *cobra.Command, o deploy.InstallOptions, change func(deplo
 	return c, err
 }
 
-// printChanged prints what has come of a version.
+// printChanged prints what a command changed about a plugin's version.
 func printChanged(cmd *cobra.Command, c *deploy.Change) error {
 	return cmdutil.PrintResult(cmd, c, func(w io.Writer) error {
 		printChange(w, c)

@@ -276,7 +276,7 @@ func (d demo) settings(indexes ...string) []byte {
 	return b
 }
 
-// keyPlace is where the shell of whoever asks has the master key; "": nobody needs one.
+// keyPlace is where the shell finds the master key; "": there is none.
 func keyPlace(c config.Config) string {
 	if c.MasterKey.IsZero() {
 		return ""

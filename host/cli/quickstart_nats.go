@@ -33,7 +33,7 @@ func freePort(hostname string) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// checkFree reports whether somebody listens on an address.
+// checkFree returns an error if another process listens on an address.
 func checkFree(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -128,7 +128,7 @@ func (f *fleet) client(i int) *cmdutil.Client {
 }
 
 // leader returns which node takes writes, by its own word; -1: none. A node that does not
-// run is not asked: somebody else may answer at its address.
+// run is not asked: another program may answer at its address.
 func (f *fleet) leader(ctx context.Context) int {
 	for i := range f.addrs {
 		var s httpapi.ClusterBody

@@ -143,7 +143,7 @@ func (f *fold) judge(seq uint64, b []byte) (s step, err error) {
 	s = step{next: f.Position, record: r}
 	s.next.Seq, s.next.Last = seq, checksum(b)
 	if err != nil || int(r.Format) < f.lowest() {
-		// Whoever reaches the stream can put this here, so it must not halt anybody. Where
+		// Anyone who can write to the stream can put this here, so it must not halt a node. Where
 		// it is a record that one replica has damaged, void on the nodes that read that one
 		// and valid on all others, the chain of the next record halts the former.
 		s.unverified, s.next.Last = true, crc32.Checksum(b, castagnoli)

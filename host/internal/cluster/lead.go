@@ -64,7 +64,7 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 	stop()
 	if err != nil {
 		// Maybe it counts, maybe not, and nothing can be appended behind it. So
-		// the term is over; the log tells once somebody claims the next one.
+		// the term is over; the log shows it once a node claims the next one.
 		n.counts.Failed++
 		n.open = &attempt{term: n.fold.Term, n: n.fold.N + 1, done: make(chan struct{})}
 		a := n.open
@@ -88,7 +88,7 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 // errBehind: a claim now would be void, or the log is not what it was.
 var errBehind = errors.New("the log does not show the last message that this node has: the replica is behind, or the log was cut")
 
-// claim makes this node the leader of the next term, unless somebody is first.
+// claim makes this node the leader of the next term, unless another one is first.
 // mu is held.
 func (n *Node) claim(ctx context.Context) error {
 	term := n.fold.Term

@@ -70,7 +70,7 @@ type Options struct {
 	// Send tells the other nodes something; default: nobody. What they say
 	// comes by [Node.Hear].
 	Send func(Beat)
-	// End asks whoever takes what is appended for the numbers of the log's first and last
+	// End asks the server that takes appends for the numbers of the log's first and last
 	// messages: a write from here would get into the log now. A log that ends before
 	// what the database has was cut, or made again; one whose first message is behind its
 	// last has none any more. Default: it can be read.
@@ -82,7 +82,7 @@ type Options struct {
 	// called once for each term of this node, never twice at a time. Default:
 	// nothing.
 	Lead func(ctx context.Context)
-	// Event is told what somebody who runs the node wants to know; default:
-	// nobody. err is nil where nothing is wrong.
+	// Event is called with what an operator should know; default: nothing is. err is nil
+	// if nothing is wrong.
 	Event func(msg string, err error)
 }

@@ -11,7 +11,7 @@ import (
 // Format is the highest number of a record format that this build reads and
 // writes. A node halts before a record of a higher one. A new field, a new kind
 // or a new operation needs a new format, and a build writes that of the log, see
-// [Position.Format]: so nodes of two builds share a log until somebody raises it
+// [Position.Format]: so nodes of two builds share a log until an operator raises it
 // by [Node.Raise].
 //
 // Format 2 has a code in each record, by which nodes know what a node of their cluster
@@ -125,7 +125,7 @@ func checksum(b []byte) uint32 {
 
 // sum returns the chain after the encoded record b: FNV-1a over the chain
 // before, the head and the checksum of b. It finds replicas that disagree; against
-// somebody who means to deceive there is the code.
+// forgery there is the code.
 func sum(before uint64, b []byte) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)

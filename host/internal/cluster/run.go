@@ -12,7 +12,7 @@ import (
 )
 
 // A Beat is what a node tells the others, each sixth of a lease and after each
-// write. Beats decide when somebody tries to lead, never who does.
+// write. Beats decide when a node tries to lead, never which one leads.
 type Beat struct {
 	Log     uint64 `json:"log,omitempty"` // that the node follows; 0: none yet, or an older build
 	ID      string `json:"id"`
@@ -81,7 +81,7 @@ func (n *Node) Hear(b Beat) {
 	}
 }
 
-// hearClaim gives whoever claimed a term a lease.
+// hearClaim begins the lease of the node that claimed a term.
 func (n *Node) hearClaim(c Claim) {
 	n.hearing.Lock()
 	defer n.hearing.Unlock()

@@ -117,7 +117,7 @@ func (s *Synchronizer) Run(ctx context.Context, names []string, out io.Writer) e
 	return s.tell(out)
 }
 
-// finish sends what is left, waits, and deletes only then: whoever asks meanwhile finds the new passages
+// finish sends what is left, waits, and deletes only then: a search meanwhile finds the new passages
 // or the old ones.
 func (s *Synchronizer) finish(ctx context.Context) error {
 	if s.body.Len() > 0 {

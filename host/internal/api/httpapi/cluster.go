@@ -112,7 +112,7 @@ const (
 	headerHop = "X-Parley-Hop" // the request came from another node: a voucher, or of older builds 1
 )
 
-// errStale refuses what a node that was cut off for long had better not answer.
+// errStale is the answer of a node that was cut off from the log for too long.
 var errStale = &apierr.Error{
 	Code: apierr.ClusterStale, RetryAfter: time.Second,
 	Message: "This node has not reached the cluster's log for longer than --cluster-max-lag, and may not know of keys that were deleted: ask another node.",
@@ -136,7 +136,7 @@ func ofCluster(err error) error {
 	return err
 }
 
-// inCluster sees to what a cluster asks of a route before its handler: it sends
+// inCluster does what a cluster needs before a handler: it sends
 // writes to the leader, and waits for what the request wants known. done says that
 // the request is answered.
 func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
@@ -286,7 +286,7 @@ func (s *Server) getCluster(r *call) error {
 	return r.OK(b)
 }
 
-// inStep says why a node of a cluster had better not be asked, where that is so.
+// inStep returns why a node of a cluster should not be asked; nil: it may be.
 func (s *Server) inStep() error {
 	st := s.Cluster.Status()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-search/parley/host/internal/cluster"
 )
 
-// A ClusterSnapshot is what became of one that somebody asked for.
+// A ClusterSnapshot is the result of a request for a snapshot.
 type ClusterSnapshot struct {
 	Message uint64 `json:"message"` // that it has to have
 	Kept    uint64 `json:"kept"`    // that of the last one that this node made; 0: it made none

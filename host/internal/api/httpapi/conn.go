@@ -16,8 +16,8 @@ import (
 	"github.com/parley-search/parley/host/internal/base/memory"
 )
 
-// sendBuffer is what the system may keep for a client that does not read: an
-// answer waits at its source rather than here, by the megabyte.
+// sendBuffer bounds, in bytes, what the system keeps for a client that does not read. An
+// answer then waits where it comes from, not as megabytes in the system's buffers.
 const sendBuffer = 256 << 10
 
 // maxLinger bounds what is read of a client that is being turned away.

@@ -177,7 +177,7 @@ func hangUpAfter(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// quiet writes fasthttp's complaints to the log where somebody looks for them.
+// quiet writes fasthttp's complaints to the log at the level debug.
 type quiet struct{ log *zerolog.Logger }
 
 func (q quiet) Printf(format string, args ...any) { q.log.Debug().Msgf(format, args...) }

@@ -16,7 +16,7 @@ type Version struct {
 	Date    string // of the commit
 }
 
-// answerHealth answers GET /health: whoever reads the answer knows that the process
+// answerHealth answers GET /health: an answer shows that the process
 // is alive.
 func (s *Server) answerHealth(r *call) error {
 	if st := s.Cluster.Status(); st.Halted != "" && st.MayHeal {
@@ -30,7 +30,7 @@ func (s *Server) answerHealth(r *call) error {
 // retryReady is when it is worth asking again whether the host is ready.
 const retryReady = 5 * time.Second
 
-// answerReady answers GET /ready: 503 while requests had better go to another host.
+// answerReady answers GET /ready: 503 while requests should go to another host.
 // It says nothing of names, for it asks for no key.
 func (s *Server) answerReady(r *call) error {
 	if err := readiness(s.down.Load(), s.isLoading(), s.Search.Load().NotReady); err != nil {

@@ -66,7 +66,7 @@ func (s *Server) asksHere(c *fiber.Ctx) bool {
 
 // servesName reports whether Host may be name. Beyond this machine, addresses and
 // names of local networks are fine: to point a name here takes one with a dot, in
-// a domain that somebody can own.
+// a domain that can be bought.
 func (s *Server) servesName(name string) bool {
 	if outbound.IsLoopback(name) {
 		return true

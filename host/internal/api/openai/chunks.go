@@ -64,7 +64,7 @@ var frameBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxSpare = 64 << 10
 
-// ensureBuffer sees to it that there is a buffer.
+// ensureBuffer takes a buffer if there is none.
 func (r *Chunks) ensureBuffer() {
 	if r.buf == nil {
 		r.buf = frameBuffers.Get().(*[]byte)

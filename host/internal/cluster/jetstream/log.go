@@ -107,7 +107,7 @@ const (
 )
 
 // forget is when an append without an answer is let go of inside the client. It
-// is longer than any that somebody waits for, see [Log.Append].
+// is longer than any wait for an append, see [Log.Append].
 const forget = time.Minute
 
 // Close ends the connection.

@@ -157,7 +157,7 @@ func (s *Store) readRecords(r *bufio.Reader) (position []byte, err error) {
 			return nil, err
 		}
 	}
-	// Whoever sends it may find only now that it is not what was sent.
+	// The sender may find only now that it is not what was sent.
 	if _, err := r.ReadByte(); err != io.EOF {
 		return nil, errors.Join(errSnapshot, err)
 	}

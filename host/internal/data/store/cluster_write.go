@@ -104,7 +104,7 @@ func (s *shared) update(f func(txn) error) error {
 
 var errPanic = errors.New("a change of the database panicked")
 
-// answer runs f and tells whoever waits for it, also where f panics.
+// answer runs f and gives its error to the caller that waits for it, also if f panics.
 func (c *change) answer(d *draft, f func(txn) error) {
 	err := errPanic
 	defer func() { c.ran <- err }()
@@ -117,7 +117,7 @@ func (c *change) run(d *draft) error {
 	return <-c.ran
 }
 
-// start has somebody take the changes that wait. mu is held.
+// start begins a goroutine for the changes that wait, if none runs. mu is held.
 func (s *shared) start() {
 	if len(s.waiting) > 0 && !s.writing {
 		s.writing = true

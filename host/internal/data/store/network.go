@@ -76,8 +76,8 @@ func (n *Network) read(tx reader) (*network.Network, *networkRecord, error) {
 	return found, &r, nil
 }
 
-// encode returns the record of u; before is the record so far, for keys that
-// cannot be read.
+// encode returns the record of u. Keys that cannot be read are kept from before, the
+// record so far.
 func (n *Network) encode(u *network.Network, before *networkRecord) ([]byte, error) {
 	r := networkRecord{Self: u.Self, Remotes: make(map[string]remoteRecord, len(u.Remotes))}
 	for name, remote := range u.Remotes {
@@ -97,6 +97,6 @@ func (n *Network) encode(u *network.Network, before *networkRecord) ([]byte, err
 	return value, nil
 }
 
-// remotePlace binds a key to where it is sent, so that whoever can write the
+// remotePlace binds a key to where it is sent, so that anyone who can write the
 // record, but not open the key, cannot have it sent elsewhere.
 func remotePlace(url string) string { return "searchApiKey for " + url }

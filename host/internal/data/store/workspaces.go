@@ -190,7 +190,7 @@ func (w *Workspaces) load(tx reader, uid string) (*workspace.Workspace, *workspa
 	if len(r.SealedKey) > 0 {
 		key, err := w.sealer.Open(r.SealedKey, sealPlace(uid))
 		// What cannot be opened must not keep the rest from being read and
-		// mended: chat tells whoever needs the key.
+		// mended: chat returns an error if the key is needed.
 		found.KeyUnreadable = err != nil
 		found.APIKey = secret.New(string(key))
 	}

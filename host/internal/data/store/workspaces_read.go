@@ -41,7 +41,7 @@ func (r *readWorkspaces) add(w *workspace.Workspace, gone uint64) {
 	r.byUID[w.UID] = w
 }
 
-// Forget has a workspace read again that somebody else wrote.
+// Forget has a workspace read again, after another node wrote it.
 func (w *Workspaces) Forget(uid string) { w.read.forget(uid) }
 
 // forget has uid read again. It is called behind each write, whatever came of

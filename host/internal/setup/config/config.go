@@ -96,7 +96,7 @@ func (c *Config) Features() (on []feature.Feature) {
 
 // An OptionError says that what an option names cannot be used, such as a file
 // that is no certificate. That is found out by host.Open, and not by [Load]:
-// whoever asks what is configured need not be allowed to read it.
+// a client that asks what is configured may not be allowed to read it.
 type OptionError struct{ Err error }
 
 func (e OptionError) Error() string { return e.Err.Error() }

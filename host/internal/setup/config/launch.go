@@ -13,7 +13,7 @@ import (
 // A report puts what an option is set to into the event of the launch.
 type report func(e *event.Launch, s Setting)
 
-// reportGiven says whether somebody gave the option: by flag, variable or file.
+// reportGiven reports whether the option was given, by flag, variable or file.
 func reportGiven(field func(*event.Launch) *event.Flag) report {
 	return func(e *event.Launch, s Setting) { *field(e) = event.FlagOf(s.Origin != defaultOrigin) }
 }

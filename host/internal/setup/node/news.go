@@ -72,7 +72,7 @@ func (m *member) takeNews(ctx context.Context) {
 	}
 }
 
-// refresh reads anew what c says that somebody changed.
+// refresh reads again what another node changed, as c says.
 func (m *member) refresh(ctx context.Context, c *store.Changed) error {
 	var errs []error
 	if c.Keys {

@@ -47,7 +47,7 @@ func NewChatErrorBody(e *apierr.Error) ErrorBody {
 	return b
 }
 
-// Unreadable returns the error of a request that is not read, since why.
+// Unreadable returns the error of a request that cannot be read; why is the reason.
 func Unreadable(why string) *apierr.Error {
 	return apierr.Newf(apierr.BadRequest, "The request is not read, since %s.", why)
 }
