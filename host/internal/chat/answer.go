@@ -280,8 +280,8 @@ func (a *Answer) isLast() bool {
 	return a.forming || a.talk.before != nil || len(a.talk.indexes) > 0 && a.outcome.Rounds+1 >= a.maxRounds()
 }
 
-// waitsForFormat reports whether the round's text is not the answer yet: that is made of it
-// in the format which was asked for.
+// waitsForFormat reports whether the round's text is a draft: one more round turns it into
+// the response format that was asked for.
 func (a *Answer) waitsForFormat() bool { return a.talk.format != nil && !a.round.last }
 
 // askForFormat prepares the round for the format.

@@ -29,7 +29,7 @@ func (s *spareBuffers) put(b *buffers) {
 	}
 }
 
-// takeBuffers sees to it that a has buffers.
+// takeBuffers takes buffers for a if it has none.
 func (a *Answer) takeBuffers() *buffers {
 	if a.buffers == nil {
 		a.buffers = a.spare.take()

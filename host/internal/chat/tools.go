@@ -127,9 +127,9 @@ func chosenFunction(v json.RawMessage) string {
 	return name
 }
 
-// laterChoice is tool_choice from the second round on: who forced a call
-// wanted one, and would get nothing else until the rounds run out. nil leaves
-// it to the model.
+// laterChoice is tool_choice from the second round on. A client that forces a call wants
+// one call; forced in every round, the model would make nothing but calls. nil leaves the
+// choice to the model.
 func laterChoice(v json.RawMessage) json.RawMessage {
 	if s, ok := rawjson.String(v); ok {
 		if s == "required" || s == "any" {

@@ -22,8 +22,8 @@ type first struct {
 	ended  chan struct{}
 }
 
-// Expect has whoever asks s for a plugin wait until the first plan is applied.
-// Plugins that somebody waits for are loaded first, then those that answer a wish of
+// Expect makes requests for a plugin wait until the first plan is applied.
+// Plugins that are waited for are loaded first, then those that answer a wish of
 // named, then the others. Call it before anybody asks.
 func (s *Set) Expect(named []provider.Wish) {
 	s.first = &first{named: named, news: make(chan struct{}), usable: make(chan struct{}), ended: make(chan struct{})}
@@ -54,7 +54,7 @@ func (s *Set) await() {
 	}
 }
 
-// wants notes that somebody waits for wish, and returns what is closed when a
+// wants notes that a caller waits for wish, and returns what is closed when a
 // plugin has come; nil where none is expected any more.
 func (f *first) wants(wish provider.Wish) <-chan struct{} {
 	if f == nil {
@@ -109,7 +109,7 @@ func (f *first) use() {
 }
 
 // next returns where in left, which has places of plan's wanted, the one stands that
-// is to be loaded next: one that somebody waits for, else one that is named, else a
+// is to be loaded next: one that is waited for, else one that is named, else a
 // provider, else whatever comes first.
 func (f *first) next(plan *Plan, left []int) (at int) {
 	if f == nil {

@@ -52,7 +52,7 @@ func (s *Service) findPassages(ctx context.Context, caller *auth.Caller, uid str
 		}
 		switch {
 		case chosen:
-			// Somebody said which documents match: these are looked into, and no others.
+			// The query says which documents match: these are looked into, and no others.
 			if candidates, err = s.matchingDocuments(ctx, rd, v); err != nil {
 				return err
 			}

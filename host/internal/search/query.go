@@ -60,7 +60,7 @@ type Query struct {
 	// RetrieveVectors shows the vectors of hits, in the field `_vectors`, as far
 	// as that is displayed.
 	RetrieveVectors bool
-	// Personalize asks for an order made for somebody, which is not offered, and
+	// Personalize asks for an order made for one user, which is not offered, and
 	// UseNetwork says whether other hosts are asked, too; nil: it says nothing.
 	Personalize bool
 	UseNetwork  *bool

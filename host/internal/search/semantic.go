@@ -89,7 +89,7 @@ func unknownEmbedder(unknown, missing apierr.Code, field, name string) error {
 // queryWait is how long a search waits for an embedder.
 const queryWait = 5 * time.Second
 
-// meaning sees to the query's vector. It returns nil where the search goes on by
+// meaning makes the query's vector. It returns nil where the search goes on by
 // words alone: they are at hand, and better than nothing while an embedder is
 // down.
 func (s *Service) meaning(ctx context.Context, rd *reading) (_ *semantics, err error) {

@@ -44,7 +44,7 @@ func (s *Service) checkOffered(q *Query) error {
 	return nil
 }
 
-// NoPersonalization is the error of who asks for hits in an order made for somebody, by
+// NoPersonalization is the error of a request for hits in an order made for one user, by
 // a parameter.
 func NoPersonalization(parameter string) error {
 	return apierr.Newf(apierr.FeatureNotEnabled, "`%s` needs a feature that this host does not have: leave it out. The ranking rules and `sort` decide the order.", parameter)

@@ -177,7 +177,7 @@ func (q *Queue) ReadLog(ctx context.Context) error {
 	return nil
 }
 
-// Forget makes the queue know no task: somebody else applies them now. Call it
+// Forget empties the queue: another node applies the tasks now. Call it
 // while Run does not run.
 func (q *Queue) Forget() {
 	q.mu.Lock()

@@ -42,7 +42,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// rest waits after an error of the machine, but no longer than until somebody
+// rest waits after an error of the machine, but no longer than until a client
 // cancels or deletes tasks.
 func (q *Queue) rest(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)

@@ -37,7 +37,7 @@ type WebhookOptions struct {
 // perMessage bounds the tasks of one message.
 const perMessage = 1000
 
-// A Webhook tells somebody of tasks that came to their end, in their order. It
+// A Webhook sends tasks that have ended to one address, in their order. It
 // never keeps the queue waiting: where the other side is slow or away, messages
 // are left out, which Failed is told of. Safe for concurrent use.
 type Webhook struct {

@@ -99,7 +99,7 @@ func (c *Courier) Run(ctx context.Context) {
 	}
 }
 
-// Hurry has the next request made at once, whatever c waits for: somebody has mended what was
+// Hurry has the next request made at once, whatever c waits for: an operator has mended what was
 // in its way. It reports whether c waited.
 func (c *Courier) Hurry() (waited bool) {
 	c.mu.Lock()
@@ -165,7 +165,8 @@ func (c *Courier) note(ctx context.Context, messages []Message, bytes int, a Ans
 	_ = c.spool.Note(ctx, d)
 }
 
-// settle draws the conclusion from one request. The lock is held.
+// settle does what the answer to a request asks for: its messages are delivered, refused, or
+// tried again. more reports whether the next request may follow at once. The lock is held.
 func (c *Courier) settle(ctx context.Context, messages []Message, a Answer, err error) (more bool) {
 	c.status.Last = fmt.Sprintf("%d messages: %s", len(messages), said(a, err))
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-search/parley/abi/event"
 )
 
-// The parsers make of what somebody wrote what may be counted. Each of them
+// The parsers turn texts of clients into texts that may be counted. Each of them
 // gives its own output back when it is given that.
 var parsers = map[string]func(string) string{
 	event.VocabularyVersion:        version,
@@ -146,7 +146,7 @@ func source(name string) string {
 	return name
 }
 
-// shapedLikeAPerson reports whether s holds what identifies somebody: a UUID,
+// shapedLikeAPerson reports whether s holds what identifies a person: a UUID,
 // or a long number, as of a phone or a customer.
 func shapedLikeAPerson(s string) bool { return uuidForm.MatchString(s) || digitsForm.MatchString(s) }
 

@@ -86,7 +86,7 @@ func (s *Service) SeedKeys(ctx context.Context) error {
 	return nil
 }
 
-// ReadKeys reads all keys anew: somebody else has written some.
+// ReadKeys reads all keys again, after another node has written some.
 func (s *Service) ReadKeys(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

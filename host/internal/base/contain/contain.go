@@ -85,7 +85,7 @@ func Background(f func(context.Context), failed func(error)) (stop func() error)
 }
 
 // A Group runs functions side by side. A panic of one of them goes on in Wait, and so where
-// somebody can contain it. The zero value is ready.
+// it can be contained. The zero value is ready.
 type Group struct {
 	running sync.WaitGroup
 	mu      sync.Mutex

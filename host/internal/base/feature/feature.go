@@ -128,7 +128,7 @@ func Open(ctx context.Context, store Store, on ...Feature) (*Service, error) {
 	return s, s.ReadFeatures(ctx)
 }
 
-// ReadFeatures reads anew what is on: somebody else has switched some.
+// ReadFeatures reads again what is on, after another node has switched a feature.
 func (s *Service) ReadFeatures(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

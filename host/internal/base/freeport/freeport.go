@@ -1,5 +1,5 @@
-// Package freeport finds ports for servers of tests that are told where to listen
-// before they do, and that stop and start again meanwhile.
+// Package freeport finds free ports for tests whose servers get their address before they
+// listen, and may stop and start again.
 package freeport
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // Ports from first to below end are of those that Linux, macOS and Windows hand out to
-// nobody by themselves. A port that the system chose is also chosen for somebody's
+// nobody by themselves. A port that the system chose is also chosen for another
 // connection a moment later, and a server that starts again finds it taken.
 const (
 	first = 10_000

@@ -1,5 +1,5 @@
 // Package logs writes the host's log: in one form, from a level on that can be
-// changed while the host runs, and to whoever watches it.
+// changed while the host runs, and to clients that watch it.
 package logs
 
 import (

@@ -37,7 +37,7 @@ type Account struct {
 }
 
 // NewAccount returns an account of limit bytes; 0: without a bound. room says how many bytes
-// the process has left, whoever took the others; nil: any number.
+// the process has left; nil: any number.
 func NewAccount(limit int64, room func() int64) *Account {
 	return &Account{limit: limit, room: room}
 }

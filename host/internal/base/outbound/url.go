@@ -23,7 +23,7 @@ type URLRules struct {
 }
 
 // ParseURL reads the address of a server that is asked by the host. It is the only
-// check of addresses, whoever names them: settings, options, plugins. Its errors go on
+// check of all addresses: those of settings, options and plugins. Its errors go on
 // from what the address is of ("`url` " + err) and do not repeat it: it may hold a
 // secret.
 func ParseURL(text string, rules URLRules) (*url.URL, error) {

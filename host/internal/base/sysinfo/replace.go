@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile makes the file at path hold b, for its owner alone. Whoever reads it, after a
+// ReplaceFile makes the file at path hold b, for its owner alone. A reader, after a
 // crash too, finds b or what was there before, never a part: b is on the disk before it
 // gets its name.
 func ReplaceFile(path string, b []byte) (err error) {

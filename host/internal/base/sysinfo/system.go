@@ -5,5 +5,5 @@ package sysinfo
 
 import "errors"
 
-// ErrLocked is that somebody else has the lock.
+// ErrLocked is the error if another process has the lock.
 var ErrLocked = errors.New("locked by another process")

@@ -145,7 +145,7 @@ func (w *Workspace) Credential(m *abi.Manifest, out *abi.EncodeResponse, values 
 	return nil, &outbound.Error{Kind: outbound.Refused, Message: "the plugin asked for the auth " + jsonbody.Cut(out.Auth, 64) + ", " + why}
 }
 
-// covers reports whether a is good for the origin of url. Which origins may be
+// covers reports whether a may be sent to the origin of url. Which origins may be
 // asked at all is checked elsewhere.
 func covers(a *abi.Auth, url string, m *abi.Manifest, values map[string]string) bool {
 	if len(a.Origins) == 0 {

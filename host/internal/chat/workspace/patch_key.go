@@ -13,7 +13,7 @@ import (
 
 // mergeKey applies the field apiKey to w. sent says that the client gave a
 // key, or took it away: the obfuscated text of the stored one, as a form sends
-// it back, is neither. Were it, whoever may read settings could have the key
+// it back, is neither. Were it, a client that may read settings could have the key
 // sent to a base URL of their own.
 func mergeKey(w *Workspace, v json.RawMessage) (sent bool, err error) {
 	switch {

@@ -45,7 +45,7 @@ func (s *Signer) signAWS(ctx context.Context, req *http.Request, body []byte, a 
 	before := len(shown.Header)
 	sum := sha256.Sum256(body)
 	// A signer of its own: the library's keeps the key that it derives by the id of
-	// the access key alone, and would sign for whoever names the id of another
+	// the access key alone, and would sign for anyone who names the id of another
 	// workspace, or has changed the secret.
 	if err := v4.NewSigner().SignHTTP(ctx, keys, shown, hex.EncodeToString(sum[:]), a.Service, region, s.now()); err != nil {
 		return outbound.Signed{}, &outbound.Error{Kind: outbound.Refused, Message: "the request cannot be signed with the workspace's keys", Err: errors.New("sign by Signature Version 4")}

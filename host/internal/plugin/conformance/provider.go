@@ -206,7 +206,7 @@ func (s *subject) granted(e *abi.EncodeResponse) (where string, err error) {
 	return "to " + c.URL.Scheme + "://" + strings.ToLower(c.URL.Host), nil
 }
 
-// checkError sorts failures.
+// checkError has the plugin sort responses that are failures into kinds, at least one of them.
 func checkError(s *subject) (string, error) {
 	g, err := s.fresh()
 	if err != nil {

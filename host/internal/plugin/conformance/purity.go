@@ -160,7 +160,7 @@ func (o *outcome) String() string {
 	return string(b)
 }
 
-// checkLater adds what version 1 does not have to calls that work.
+// checkLater makes calls with members that version 1 does not have, and wants the same answers.
 func checkLater(s *subject) (string, error) {
 	streams, _, err := s.streams()
 	if err != nil {

@@ -94,7 +94,7 @@ func (d Dir) look(ctx context.Context, from string, n *Newer) error {
 }
 
 // FetchUpdate reads what n refers to, and makes sure that it is the version of the
-// plugin that n says: whoever may push there must not put another plugin in place
+// plugin that n says: a publisher there must not put another plugin in place
 // of it.
 func (d Dir) FetchUpdate(ctx context.Context, n Newer) (*Fetched, error) {
 	src, err := ParseSource(n.Reference)

@@ -22,7 +22,7 @@ const (
 )
 
 // A writer has a plugin directory for itself. Every change of a file is a
-// rename, so that whoever reads, or starts after a crash, sees the old file or
+// rename, so that a reader, and a start after a crash, sees the old file or
 // the new one; each is on the disk before what names it is.
 type writer struct {
 	root *os.Root // no name leads out of it

@@ -13,7 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 )
 
-// Bounds of what a registry, or whoever wrote a layout, may make us do.
+// Bounds of what a registry, or a layout in a folder, may make us do.
 const (
 	maxTime       = 5 * time.Minute
 	maxRedirects  = 5

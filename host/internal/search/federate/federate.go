@@ -36,7 +36,7 @@ type Federation struct {
 	MergeFacets bool
 	// MaxValuesPerFacet bounds the values of a merged facet; nil: 100.
 	MaxValuesPerFacet *int
-	// Personalize asks for an order made for somebody, which is not offered.
+	// Personalize asks for an order made for one user, which is not offered.
 	Personalize bool
 	// Host: another host asks, which counts facets together with its own. It is
 	// given their values whole, and not only those that are shown.

@@ -51,7 +51,7 @@ type ChangedVectors struct {
 	Gone bool
 }
 
-// In a cluster, whoever leads writes records only. The words follow the log, on
+// In a cluster, the leader writes records only. The words follow the log, on
 // the leader as on all nodes: so a node that comes to lead has nothing to do
 // first. A follower brings what is searched in step with the database.
 type follower struct {
@@ -143,7 +143,7 @@ func (f *follower) forgetNews() {
 	f.indexes, f.vectors, f.bytes = true, []ChangedVectors{{Gone: true}}, 0
 }
 
-// round brings everything in step with what the database had at its begin.
+// round brings all indexes in step with what the database has when the round begins.
 func (f *follower) round(ctx context.Context) error {
 	f.mu.Lock()
 	told, records, vectors, dirty := f.told, f.indexes, f.vectors, f.dirty
@@ -195,7 +195,7 @@ func (f *follower) putVectors(list []ChangedVectors) {
 		if v.Bytes != nil {
 			var err error
 			if d, err = vector.Decode(v.Bytes); err != nil {
-				// Whoever reads them from the database is told.
+				// Those that read them from the database are told.
 				spaces.Keep(func(docs string, set uint32) bool { return docs != v.Docs || set != v.Set })
 				continue
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // A keeper keeps what is served of the indexes in step with the database: on a host alone
-// whoever writes does so, on a node of a cluster what follows the log.
+// the writer does so; on a node of a cluster, the part that follows the log.
 type keeper interface {
 	// open opens all indexes, and begins to bring them in step.
 	open() error

@@ -24,7 +24,7 @@ func itself(w *text.Word) (out []Derived) {
 	return out
 }
 
-// expand looks a unit up: the edge that stands for it alone.
+// expand looks a unit up and returns the edge for it alone.
 func (s *Searcher) expand(u text.Unit) (*Edge, error) {
 	if u.Phrase {
 		docs, err := s.phrase(u.Words)

@@ -19,7 +19,7 @@ type OrderStep struct {
 	Key   bleveindex.SortKey
 	Kind  settings.CriterionKind // of a value
 	Down  bool
-	// hidden: clients may not see the value, which has no say beside hits of
+	// hidden: clients may not see the value, which does not count beside hits of
 	// another host.
 	Hidden bool
 }

@@ -84,7 +84,7 @@ func (e *Embedder) Plugged() bool {
 var sourceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // readSource reads a source: one of known, or one that a plugin may be for, which
-// [Settings.Sources] lists for whoever knows the plugins.
+// [Settings.Sources] lists for callers that know the plugins.
 func readSource(v value, dst *EmbedderSource, known ...EmbedderSource) error {
 	var name string
 	if v.raw[0] == '"' {

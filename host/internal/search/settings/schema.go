@@ -23,7 +23,7 @@ func SchemaOf(s *Settings) *bleveindex.Schema {
 	return sc
 }
 
-// columnsOf lists the names and patterns of all attributes that somebody may ask
+// columnsOf lists the names and patterns of all attributes that a client may ask
 // for the values of.
 func columnsOf(s *Settings) []string {
 	all := map[string]bool{}

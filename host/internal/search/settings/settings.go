@@ -204,7 +204,7 @@ func badRequest(err error) error {
 	return apierr.Newf(apierr.BadRequest, "%s", EndSentence(err.Error()))
 }
 
-// EndSentence returns s with a mark at its end.
+// EndSentence returns s with a full stop, unless it ends with a question mark.
 func EndSentence(s string) string {
 	if strings.HasSuffix(s, "?") {
 		return s

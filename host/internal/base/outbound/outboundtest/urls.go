@@ -1,7 +1,7 @@
 // Package outboundtest has addresses that nobody may give the host.
 package outboundtest
 
-// BadURLs are no addresses of servers, whoever gives them. Those that hold secret must
+// BadURLs are texts that no setting takes as the address of a server. Those that hold secret must
 // not be repeated.
 var BadURLs = []string{
 	"x", "//host.example", "host.example", "host.example:80", "/path", "?q",

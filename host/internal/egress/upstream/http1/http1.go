@@ -168,7 +168,7 @@ func (t *Transport) drop(c *connection) bool {
 	return false
 }
 
-// put lets c wait for a next request, or closes it where enough do.
+// put keeps c for a later request, or closes it if enough connections are kept.
 func (t *Transport) put(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
