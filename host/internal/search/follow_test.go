@@ -213,6 +213,41 @@ func TestFollowFirstDocument(t *testing.T) {
 	}
 }
 
+// countedNotes count how often the database is looked at for the words of an index.
+type countedNotes struct {
+	*store.Store
+	views atomic.Int64
+}
+
+func (c *countedNotes) View(f func(storage.Moment) error) error {
+	c.views.Add(1)
+	return c.Store.View(f)
+}
+
+// TestFollowManyIndexes: a write to one index costs no work on the others.
+func TestFollowManyIndexes(t *testing.T) {
+	rigs := newShared(t, 2)
+	lead, follow := rigs[0], rigs[1]
+	counted := &countedNotes{}
+	follow.close()
+	follow.wrapNotes = func(s *store.Store) index.Notes { counted.Store = s; return counted }
+	follow.open()
+	for i := range 30 {
+		lead.add(fmt.Sprintf("i%d", i), `[{"id":1,"t":"red"}]`)
+	}
+	follow.level()
+	lead.add("i0", `[{"id":2,"t":"red"}]`)
+	follow.level()
+	before, first := counted.views.Load(), follow.shared.log.Len()
+	for n := range 5 {
+		lead.add("i0", fmt.Sprintf(`[{"id":%d,"t":"red"}]`, 10+n))
+	}
+	follow.level()
+	if views, messages := counted.views.Load()-before, int64(follow.shared.log.Len()-first); messages < 5 || views > 2*messages {
+		t.Errorf("after %d messages about one of 30 indexes the database was looked at %d times", messages, views)
+	}
+}
+
 // brokenNotes panic where the notes of docs are read, as a library does that has a fault.
 type brokenNotes struct {
 	*store.Store

@@ -169,3 +169,5 @@ func (a *alone) words(ix *Index, first uint32) Words {
 }
 
 func (a *alone) tell() {}
+
+func (a *alone) repaired() {}

@@ -106,6 +106,10 @@ func (f *follower) poke() {
 	}
 }
 
+// repaired has run look at the index again: its record may want another folder by now, which
+// none could be built for meanwhile.
+func (f *follower) repaired() { f.poke() }
+
 // followPause is how long a node waits that could not bring its words in step.
 const followPause = time.Second
 

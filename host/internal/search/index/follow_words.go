@@ -35,7 +35,7 @@ func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted boo
 	if ix.dropped.Load() {
 		return nil
 	}
-	if told >= ix.at && (st.Folder == nil || st.Meta != m || noted || ix.behind.Load()) {
+	if told >= ix.at && (st.Folder == nil || ix.with != m || noted || ix.behind.Load()) {
 		ix.behind.Store(true) // until it is not
 		var level bool
 		err := f.notes.View(func(now storage.Moment) (err error) {
@@ -45,10 +45,11 @@ func (f *follower) follow(ctx context.Context, ix *Index, told uint64, noted boo
 		if err != nil || !level {
 			return err
 		}
+		ix.with = m
 		ix.behind.Store(false)
+		ix.Slim()
 	}
 	ix.level.Store(told)
-	ix.Slim()
 	return nil
 }
 
@@ -85,8 +86,7 @@ func (f *follower) bringLevel(ctx context.Context, ix *Index, now storage.Moment
 	return true, nil
 }
 
-// recordAt returns the record that now has of the index of m: m itself where it is the
-// same. nil: the index has other documents there, or another name, and the round that
+// recordAt returns the record that now has of the index of m. nil: the index has other documents there, or another name, and the round that
 // reads of it comes.
 func recordAt(now storage.Moment, m *Meta) (*Meta, error) {
 	b, err := now.Meta(m.UID)
@@ -137,7 +137,6 @@ func (f *follower) writeWords(ctx context.Context, ix *Index, now storage.Moment
 // replace builds a folder for an index of a cluster's node, in place of bad, of the record
 // and the documents of one moment. What changes meanwhile is noted, and comes after.
 func (f *follower) replace(ctx context.Context, ix *Index, bad *bleveindex.Folder) error {
-	defer f.poke()
 	select {
 	case ix.words <- struct{}{}:
 		defer func() { <-ix.words }()

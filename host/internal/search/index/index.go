@@ -35,6 +35,7 @@ type Index struct {
 	record atomic.Pointer[Meta] // the newest; nil on a host alone
 	words  chan struct{}        // has one token while somebody writes words
 	at     uint64               // the message up to which the folder has the log; with words
+	with   *Meta                // the newest record when the folder was brought level last; with words
 	behind atomic.Bool          // there may be notes that the folder lacks
 	level  atomic.Uint64        // the message up to which record and words are served
 
@@ -233,6 +234,7 @@ func (ix *Index) startRepair(ctx context.Context, bad *bleveindex.Folder) (start
 			ix.repair = nil
 			ix.mu.Unlock()
 			close(done)
+			ix.Catalog.keeper.repaired()
 		}()
 		for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
 			err := ix.contain(func() error { return ix.Catalog.keeper.replace(ctx, ix, bad) })

@@ -24,6 +24,8 @@ type keeper interface {
 	await(ctx context.Context, ix *Index) error
 	// words are for a batch that begins with the task first.
 	words(ix *Index, first uint32) Words
+	// repaired is told that a folder is built, or that it is given up, once another may be.
+	repaired()
 	// tell wakes who waits for an index.
 	tell()
 }
