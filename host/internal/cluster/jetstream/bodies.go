@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,8 +23,56 @@ func (l *Log) Bodies() *Bodies { return &Bodies{l} }
 
 func (l *Log) bucket() string { return "PARLEY_" + l.o.Name + "_BODIES" }
 
-// bodyWait bounds what is done with one body. The client's own bound is 5 s.
-const bodyWait = 5 * time.Minute
+// How long an object may go without a byte: one that is read, and one that is put, of which
+// the last bytes are on their way while none is asked for. What takes long is no fault, what
+// ends without a word is: chunks that are lost, or an answer.
+const (
+	readStall = 30 * time.Second
+	putStall  = 2 * time.Minute
+)
+
+var errStalled = errors.New("NATS gave or took nothing of the object for too long")
+
+// A moving context has a deadline that is always as far away. The client takes each read's
+// from it, and gives up no other way while it waits for a chunk.
+type moving struct {
+	context.Context
+	stall time.Duration
+}
+
+func (m moving) Deadline() (time.Time, bool) { return time.Now().Add(m.stall), true }
+
+// An object is one that is read. Its reader fails where it stalls.
+type object struct {
+	jetstream.ObjectResult
+	cancel context.CancelCauseFunc
+}
+
+func (o object) Close() error {
+	defer o.cancel(nil)
+	return o.ObjectResult.Close()
+}
+
+func (o object) Read(p []byte) (int, error) {
+	n, err := o.ObjectResult.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errStalled
+	}
+	return n, err
+}
+
+// A watched reader has a timer begin anew with each read.
+type watched struct {
+	r     io.Reader
+	timer *time.Timer
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	w.timer.Reset(putStall)
+	n, err := w.r.Read(p)
+	w.timer.Reset(putStall)
+	return n, err
+}
 
 // findWait is how long a body that was put is looked for on a replica that may not
 // have it yet, and how often.
@@ -43,8 +92,7 @@ func (b *Bodies) open(ctx context.Context) (jetstream.ObjectStore, error) {
 
 // PutBody keeps what r has under a name.
 func (b *Bodies) PutBody(name string, r io.Reader) error {
-	ctx, cancel := context.WithTimeout(context.Background(), bodyWait)
-	defer cancel()
+	ctx := context.Background()
 	s, err := b.open(ctx)
 	if err == nil {
 		err = b.log.put(ctx, s, b.log.bucket(), name, r)
@@ -55,9 +103,14 @@ func (b *Bodies) PutBody(name string, r io.Reader) error {
 // put keeps what r has under a name, with a code of name and digest: the servers verify the
 // digest of what they give back, and the client too.
 func (l *Log) put(ctx context.Context, s jetstream.ObjectStore, bucket, name string, r io.Reader) error {
-	info, err := s.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(putStall, func() { cancel(errStalled) })
+	defer timer.Stop()
+	// Without a deadline the client waits for each chunk's answer by a bound of its own.
+	info, err := s.Put(moving{ctx, putStall}, jetstream.ObjectMeta{Name: name}, watched{r, timer})
 	if err != nil {
-		return err
+		return errors.Join(err, context.Cause(ctx))
 	}
 	code := l.o.Key.MAC(macObject, []byte(bucket+"/"+name+"\x00"+info.Digest))
 	meta := jetstream.ObjectMeta{Name: name, Headers: nats.Header{headerCode: {hex.EncodeToString(code)}}}
@@ -78,8 +131,7 @@ func (l *Log) wrote(bucket string, o *jetstream.ObjectInfo) bool {
 
 // GetBody writes what is kept under a name to w.
 func (b *Bodies) GetBody(name string, w io.Writer) error {
-	ctx, cancel := context.WithTimeout(context.Background(), bodyWait)
-	defer cancel()
+	ctx := context.Background()
 	s, err := b.open(ctx)
 	if err != nil {
 		return err
@@ -100,8 +152,12 @@ func (b *Bodies) GetBody(name string, w io.Writer) error {
 
 // get opens an object. The error is [cluster.ErrUnverified] where no node put it.
 func (l *Log) get(ctx context.Context, s jetstream.ObjectStore, bucket, name string) (jetstream.ObjectResult, error) {
-	o, err := s.Get(ctx, name)
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(l.readStall, func() { cancel(errStalled) })
+	o, err := s.Get(moving{ctx, l.readStall}, name)
+	timer.Stop()
 	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
 	info, err := o.Info()
@@ -109,9 +165,10 @@ func (l *Log) get(ctx context.Context, s jetstream.ObjectStore, bucket, name str
 		err = cluster.ErrUnverified
 	}
 	if err != nil {
+		cancel(nil)
 		return nil, errors.Join(err, o.Close())
 	}
-	return o, nil
+	return object{o, cancel}, nil
 }
 
 // DropBody forgets a name. One that is not there is no mistake.
@@ -128,8 +185,8 @@ func (b *Bodies) DropBody(name string) error {
 	return err
 }
 
-// Bodies lists the names.
-func (b *Bodies) Bodies() (names []string, err error) {
+// PutBefore lists the names that were put before a time, by the clock of the servers.
+func (b *Bodies) PutBefore(at time.Time) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*b.log.o.Timeout)
 	defer cancel()
 	s, err := b.open(ctx)
@@ -144,7 +201,9 @@ func (b *Bodies) Bodies() (names []string, err error) {
 		return nil, fmt.Errorf("list bodies: %w", err)
 	}
 	for _, o := range list {
-		names = append(names, o.Name)
+		if o.ModTime.Before(at) {
+			names = append(names, o.Name)
+		}
 	}
 	return names, nil
 }

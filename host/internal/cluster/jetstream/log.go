@@ -46,6 +46,7 @@ type Log struct {
 	js   jetstream.JetStream
 
 	unverified atomic.Uint64 // beats that no node of the cluster sent
+	readStall  time.Duration // [readStall], but in a test
 }
 
 var _ cluster.Log = (*Log)(nil)
@@ -96,7 +97,7 @@ func Open(o Options) (*Log, error) {
 		conn.Close()
 		return nil, fmt.Errorf("connect to JetStream: %w", err)
 	}
-	return &Log{o: o, conn: conn, js: js}, nil
+	return &Log{o: o, conn: conn, js: js, readStall: readStall}, nil
 }
 
 // pingEvery is how often a server is asked whether it is there, and pingsLost how

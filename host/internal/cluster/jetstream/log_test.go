@@ -359,6 +359,49 @@ func TestThreeNodes(t *testing.T) {
 }
 
 // TestVersions: servers that cannot be read from are told apart by their version.
+// TestBodyStalls: a body of which NATS lost the chunks, and says nothing, is an error and no
+// wait without end. One that is there is read as it was put.
+func TestBodyStalls(t *testing.T) {
+	l := open(t, "stalls", start(t, "one", 0))
+	waittest.For(t, "the log is made", func() bool { return l.Make(t.Context(), 1) == nil })
+	text := strings.Repeat("a body of some chunks ", 20000)
+	for _, name := range []string{"whole", "lost"} {
+		if err := l.Bodies().PutBody(name, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := l.Bodies().open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.GetInfo(t.Context(), "lost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := l.js.Stream(t.Context(), "OBJ_"+l.bucket())
+	if err == nil {
+		err = stream.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+l.bucket()+".C."+info.NUID))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := l.Bodies().GetBody("whole", &b); err != nil || b.String() != text {
+		t.Errorf("the body that is there: %d bytes, %v", b.Len(), err)
+	}
+	l.readStall = time.Second
+	if err := l.Bodies().GetBody("lost", &b); !errors.Is(err, errStalled) {
+		t.Errorf("the body without chunks: %v, want %v", err, errStalled)
+	}
+	list, err := l.Bodies().PutBefore(time.Now().Add(-time.Hour))
+	if err != nil || len(list) != 0 {
+		t.Errorf("bodies that were put an hour ago: %v, %v", list, err)
+	}
+	if list, err = l.Bodies().PutBefore(time.Now().Add(time.Hour)); err != nil || len(list) != 2 {
+		t.Errorf("all bodies: %v, %v", list, err)
+	}
+}
+
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]bool{
 		"2.11.0": true, "2.12.1-RC.2": true, "2.15.2": true, "v2.11.4": true, "3.0.0": true, "dev": true, "": true,

@@ -314,7 +314,7 @@ func TestShippedConf(t *testing.T) {
 			if list, err := l.Read(t.Context(), 1); err != nil || len(list) != 1 {
 				t.Errorf("read: %v, %v", list, err)
 			}
-			names, err := l.Bodies().Bodies()
+			names, err := l.Bodies().PutBefore(time.Now().Add(time.Hour))
 			if err := errors.Join(err, l.Bodies().DropBody("b"), l.DropSnapshot(t.Context(), Snapshot{Log: 1, Seq: 1}), l.Purge(t.Context(), 1)); err != nil || len(names) != 1 {
 				t.Errorf("bodies %v, %v", names, err)
 			}

@@ -96,9 +96,12 @@ func (l *Log) ID(ctx context.Context) (uint64, error) {
 	return 0, fmt.Errorf("messages %d to %d of stream %s: %w: is the master key of this node the cluster's, and --cluster-name?", s.First, s.Last, l.stream(), cluster.ErrUnverified)
 }
 
+// purgeWait bounds a purge.
+const purgeWait = time.Minute
+
 // Purge removes the messages before one, for good.
 func (l *Log) Purge(ctx context.Context, before uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, bodyWait)
+	ctx, cancel := context.WithTimeout(ctx, purgeWait)
 	defer cancel()
 	s, err := l.js.Stream(ctx, l.stream())
 	if err == nil {
@@ -121,9 +124,6 @@ func (s *Snapshot) name() string { return fmt.Sprintf("%016x-%d", s.Log, s.Seq) 
 
 func (l *Log) snapshots() string { return "PARLEY_" + l.o.Name + "_SNAPSHOTS" }
 
-// snapshotWait bounds what is done with a snapshot.
-const snapshotWait = 2 * time.Hour
-
 func (l *Log) openSnapshots(ctx context.Context) (jetstream.ObjectStore, error) {
 	s, err := l.js.ObjectStore(ctx, l.snapshots())
 	if err != nil {
@@ -134,8 +134,6 @@ func (l *Log) openSnapshots(ctx context.Context) (jetstream.ObjectStore, error) 
 
 // PutSnapshot keeps what write writes. It is there once PutSnapshot returns nil.
 func (l *Log) PutSnapshot(ctx context.Context, log, seq uint64, write func(io.Writer) error) error {
-	ctx, cancel := context.WithTimeout(ctx, snapshotWait)
-	defer cancel()
 	s, err := l.openSnapshots(ctx)
 	if err != nil {
 		return err
@@ -215,23 +213,11 @@ func (l *Log) OpenSnapshot(ctx context.Context, of Snapshot) (io.ReadCloser, err
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, snapshotWait)
 	o, err := l.get(ctx, s, l.snapshots(), of.name())
 	if err != nil {
-		cancel()
 		return nil, fmt.Errorf("get snapshot %s: %w", of.name(), err)
 	}
-	return &opened{o, cancel}, nil
-}
-
-type opened struct {
-	jetstream.ObjectResult
-	cancel context.CancelFunc
-}
-
-func (o *opened) Close() error {
-	defer o.cancel()
-	return o.ObjectResult.Close()
+	return o, nil
 }
 
 // DropSnapshot forgets one.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // shelve keeps a body where another node finds it that comes to lead.
@@ -42,8 +43,13 @@ func (s *Store) fetchBody(name string) error {
 	return nil
 }
 
+// sweepAge is how old a body is at least that is forgotten because no task waits with it: that
+// of a younger one may be on its way. A request that came in the term before may be accepted in
+// this one, where both are this node's.
+const sweepAge = time.Hour
+
 // SweepShelf forgets the bodies of the cluster that no task waits with: what a
-// leader left that ended. Call it before this node's term is admitted.
+// leader left that ended.
 func (s *Store) SweepShelf() error {
 	shelf := s.shelf
 	if shelf == nil {
@@ -53,7 +59,7 @@ func (s *Store) SweepShelf() error {
 	if err != nil {
 		return err
 	}
-	names, err := shelf.Bodies()
+	names, err := shelf.PutBefore(time.Now().Add(-sweepAge))
 	if err != nil {
 		return fmt.Errorf("list the cluster's bodies: %w", err)
 	}
@@ -75,6 +81,6 @@ type BodyShelf interface {
 	GetBody(name string, w io.Writer) error
 	// DropBody forgets a name. One that is not there is no mistake.
 	DropBody(name string) error
-	// Bodies lists the names.
-	Bodies() ([]string, error)
+	// PutBefore lists the names that were put before a time.
+	PutBefore(time.Time) ([]string, error)
 }
