@@ -65,6 +65,15 @@ func (s *storm) pause(d time.Duration) (ended bool) {
 	}
 }
 
+// sendLoud is send for what changes something, and says when it began: not while all rests.
+func (s *storm) sendLoud(node int, method, path, form, body string) (status int, answer []byte, began time.Time, err error) {
+	s.quiet.RLock()
+	defer s.quiet.RUnlock()
+	began = time.Now()
+	status, answer, err = s.send(node, method, path, form, strings.NewReader(body))
+	return status, answer, began, err
+}
+
 // write sends things that nobody sent before, to nodes by chance, deletes some of
 // them, and notes what the answers say of each.
 func (s *storm) write(writer int, seed uint64) {
@@ -97,8 +106,7 @@ func (s *storm) write(writer int, seed uint64) {
 			id, keys = keys[0], keys[1:]
 			kind, method, path, body, done = "key", "DELETE", "/keys/"+id, "", "gone"
 		}
-		began := time.Now()
-		status, answer, err := s.send(rng.IntN(len(s.nodes)), method, path, form, strings.NewReader(body))
+		status, answer, began, err := s.sendLoud(rng.IntN(len(s.nodes)), method, path, form, body)
 		told := s.judge(method+" "+path, status, answer, err)
 		switch {
 		case told == "acked" && done == "gone":
@@ -138,36 +146,43 @@ func (s *storm) intrude(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 2000))
 	var heard []*nats.Msg
 	for !s.pause(time.Duration(500+rng.IntN(2500)) * time.Millisecond) {
-		nc, err := nats.Connect("nats://"+s.ports[rng.IntN(len(s.ports))], nats.Timeout(time.Second))
-		if err != nil {
-			continue // it was hit
-		}
-		if sub, err := nc.SubscribeSync("parley." + stormCluster + ".>"); err == nil {
-			for range 8 {
-				if m, err := sub.NextMsg(100 * time.Millisecond); err == nil {
-					heard = append(heard, m)
-				}
+		s.intrudeOnce(rng, &heard)
+	}
+}
+
+// intrudeOnce listens for a moment, and writes one message.
+func (s *storm) intrudeOnce(rng *rand.Rand, heard *[]*nats.Msg) {
+	s.quiet.RLock()
+	defer s.quiet.RUnlock()
+	nc, err := nats.Connect("nats://"+s.ports[rng.IntN(len(s.ports))], nats.Timeout(time.Second))
+	if err != nil {
+		return // it was hit
+	}
+	defer nc.Close()
+	if sub, err := nc.SubscribeSync("parley." + stormCluster + ".>"); err == nil {
+		for range 8 {
+			if m, err := sub.NextMsg(100 * time.Millisecond); err == nil {
+				*heard = append(*heard, m)
 			}
 		}
-		stray := nats.NewMsg("parley." + stormCluster + ".log")
-		stray.Data = []byte("hello")
-		switch c := rng.IntN(4); {
-		case c == 0:
-			stray.Data = make([]byte, rng.IntN(200))
-			for i := range stray.Data {
-				stray.Data[i] = byte(rng.Uint32())
-			}
-		case c < 3 && len(heard) > 0:
-			m := heard[rng.IntN(len(heard))]
-			stray.Subject, stray.Data = m.Subject, m.Data
-			if strings.HasSuffix(m.Subject, ".beat") { // of the log the stream wants no header
-				stray.Header = m.Header
-			}
+	}
+	stray := nats.NewMsg("parley." + stormCluster + ".log")
+	stray.Data = []byte("hello")
+	switch c := rng.IntN(4); {
+	case c == 0:
+		stray.Data = make([]byte, rng.IntN(200))
+		for i := range stray.Data {
+			stray.Data[i] = byte(rng.Uint32())
 		}
-		if nc.PublishMsg(stray) == nil && nc.FlushTimeout(time.Second) == nil {
-			s.strays.Add(1)
+	case c < 3 && len(*heard) > 0:
+		m := (*heard)[rng.IntN(len(*heard))]
+		stray.Subject, stray.Data = m.Subject, m.Data
+		if strings.HasSuffix(m.Subject, ".beat") { // of the log the stream wants no header
+			stray.Header = m.Header
 		}
-		nc.Close()
+	}
+	if nc.PublishMsg(stray) == nil && nc.FlushTimeout(time.Second) == nil {
+		s.strays.Add(1)
 	}
 }
 
@@ -192,8 +207,7 @@ func (s *storm) install(seed uint64) {
 	for n := 1; !s.pause(2 * time.Second); n++ {
 		version := fmt.Sprintf("1.0.%d", n)
 		form, body := upload("plugin", "plugin.wasm", string(house.Packed(s.t, module, "plain-c", map[string]any{"version": version})))
-		began := time.Now()
-		status, answer, err := s.send(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", form, strings.NewReader(body))
+		status, answer, began, err := s.sendLoud(rng.IntN(len(s.nodes)), "POST", "/plugins/install/file", form, body)
 		s.note("plugin 0/"+strconv.Itoa(n), s.judge("install of "+version, status, answer, err), began)
 	}
 }

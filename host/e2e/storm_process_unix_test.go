@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -52,10 +53,32 @@ func (p *process) signal(s syscall.Signal) {
 		return
 	}
 	_ = p.cmd.Process.Signal(s) // it may have ended
-	if s == syscall.SIGKILL || s == syscall.SIGTERM {
+	if s == syscall.SIGKILL || s == syscall.SIGTERM || s == syscall.SIGQUIT {
 		_ = p.cmd.Wait()
 		p.cmd = nil
 	}
+}
+
+// quit ends the process by SIGQUIT, and returns those of its goroutines that work on tasks,
+// indexes and the cluster's log.
+func (p *process) quit() string {
+	p.signal(syscall.SIGCONT)
+	p.signal(syscall.SIGQUIT)
+	b, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	_, dump, _ := strings.Cut(string(b), "\nSIGQUIT: ")
+	var out []string
+	for g := range strings.SplitSeq(dump, "\n\n") {
+		for _, of := range []string{"/internal/task.", "/internal/cluster", "/setup/node.", "/search/index.", "/search/write.", "/data/store."} {
+			if strings.Contains(g, of) {
+				out = append(out, g)
+				break
+			}
+		}
+	}
+	return strings.Join(out, "\n\n")
 }
 
 // saidLast returns the end of what the process wrote.

@@ -160,8 +160,8 @@ func (s *storm) empty(dir string) {
 	}
 }
 
-// fill fills the disk of the node that has one of its own. Once there is room again,
-// whoever watches /health starts the node anew.
+// fill fills the disk of the node that has one of its own. Once there is room again, it goes on
+// by itself: its /health is right all the while.
 func (s *storm) fill() []func() {
 	at, file := s.disk, filepath.Join(s.dirs[s.disk], "filler")
 	var disk syscall.Statfs_t
@@ -177,10 +177,7 @@ func (s *storm) fill() []func() {
 			s.t.Fatal(err)
 		}
 		if status, b, err := s.call(at, "GET", "/health", ""); status != 200 {
-			s.t.Logf("node %d is started anew: its /health says %d %.200s %v", at, status, b, err)
-			s.hit(at)
-			s.nodes[at].signal(syscall.SIGTERM)
-			s.nodes[at].start()
+			s.t.Errorf("the /health of node %d, whose disk was full, says %d %.200s %v", at, status, b, err)
 		}
 		s.ready(at)
 	}}
@@ -208,9 +205,23 @@ func (s *storm) round() (what string, gap time.Duration) {
 		f()
 	}
 	if !s.acknowledged(at) {
+		s.logNodes()
 		s.t.Fatalf("after %q no write is acknowledged", chosen.what)
 	}
 	return chosen.what, s.gap(at)
+}
+
+// rest has nobody write until all nodes have the same and no task waits: what is accepted is
+// applied also where no later write comes.
+func (s *storm) rest() {
+	s.t.Helper()
+	s.quiet.Lock()
+	defer s.quiet.Unlock()
+	var behind string
+	if !waittest.Until(func() bool { behind = s.behind(); return behind == "" }) {
+		s.logNodes()
+		s.t.Fatalf("not all nodes are level, or a task waits: %s", behind)
+	}
 }
 
 // acknowledged waits until a write was acknowledged that began after a time.

@@ -54,6 +54,7 @@ type storm struct {
 
 	strays  atomic.Int64  // messages of nobody that are in the log
 	stop    chan struct{} // closed when clients are to end
+	quiet   sync.RWMutex  // held while nobody is to write, and for reading while somebody does
 	clients sync.WaitGroup
 
 	mu   sync.Mutex
@@ -289,6 +290,21 @@ func (s *storm) ready(node int) {
 	}
 	if s.harmed[node].Load()%2 == 1 {
 		s.harmed[node].Add(1)
+	}
+}
+
+// logNodes logs what each node knows and does, and ends it: for who looks for the reason of a
+// cluster that does not come to rest.
+func (s *storm) logNodes() {
+	s.t.Helper()
+	for i := range s.nodes {
+		_, cluster, err := s.call(i, "GET", "/cluster", "")
+		_, tasks, _ := s.call(i, "GET", "/tasks?statuses=enqueued,processing&limit=3", "")
+		_, oldest, _ := s.call(i, "GET", "/tasks?statuses=enqueued,processing&limit=3&reverse=true", "")
+		s.t.Logf("node %d: GET /cluster: %s %v\nnewest tasks: %s\noldest tasks: %s", i, cluster, err, tasks, oldest)
+	}
+	for i, p := range s.nodes {
+		s.t.Logf("node %d does:\n%s", i, p.quit())
 	}
 }
 

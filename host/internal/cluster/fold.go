@@ -68,8 +68,8 @@ var (
 )
 
 // MayHeal reports whether a new start may heal what halted a node: one that lacks
-// records begins with a snapshot, and a disk may have room again. Where log and
-// database do not belong together, or the build is too old, it halts again.
+// records begins with a snapshot, and a fault of the program may not come again. Where log
+// and database do not belong together, or the build is too old, it halts again.
 func MayHeal(halted error) bool {
 	for _, lasting := range []error{ErrOtherLog, ErrDiverged, ErrFormat} {
 		if errors.Is(halted, lasting) {

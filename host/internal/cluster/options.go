@@ -30,9 +30,14 @@ type Database interface {
 	// Position returns the position that was stored last, the zero value in a
 	// new database.
 	Position() (Position, error)
-	// Apply makes the changes and stores the position, both or neither.
+	// Apply makes the changes and stores the position, both or neither. After an error
+	// that wraps [ErrNoRoom] it is called again with the same.
 	Apply(p Position, ops []Op) error
 }
+
+// ErrNoRoom is the error of a [Database] that cannot take a message now, and could later: its
+// disk is full. The node waits for room, and leads as little as one that is cut off.
+var ErrNoRoom = errors.New("this node takes nothing more from the cluster's log until its disk has room again")
 
 // Errors of a write.
 var (

@@ -311,6 +311,12 @@ func (n *Node) keep(ctx context.Context) {
 	switch {
 	case err == nil && end < n.fold.Seq:
 		n.depose(errBehind)
+	case err == nil && end > n.fold.Seq:
+		// Void, or a claim: the next write would fail for it.
+		err = n.readOn(within)
+	}
+	switch {
+	case !n.leading:
 	case err == nil:
 		n.reached = time.Now()
 		n.noteLevel()

@@ -387,31 +387,86 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// TestDiskFull: a node that cannot apply what is in the log halts, says so and
-// leads no more; the others go on.
+// fill fills the disk of a node, or makes room there.
+func (c *testCluster) fill(i int, full bool) {
+	c.dbs[i].mu.Lock()
+	defer c.dbs[i].mu.Unlock()
+	c.dbs[i].full = full
+}
+
+// TestDiskFull: a node that cannot apply what is in the log leads no more, says so, and goes on
+// by itself once there is room. Alone it does not fill the log with claims.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startCluster(t)
 		first, _ := c.leader()
-		c.dbs[first].mu.Lock()
-		c.dbs[first].full = true
-		c.dbs[first].mu.Unlock()
+		c.fill(first, true)
 		if err := c.set(first, "a", "1"); !errors.Is(err, ErrUnknown) || !errors.Is(err, errFull) {
 			t.Errorf("write that is in the log and not here: %v, want %v and %v", err, ErrUnknown, errFull)
-		}
-		if s := c.nodes[first].Status(); s.Leading || !errors.Is(s.Halted, errFull) || !MayHeal(s.Halted) {
-			t.Errorf("status %+v, want a halted node that a new start may heal", s)
 		}
 		second, _ := c.leader(first)
 		if got := c.dbs[second].get("a"); got != "1" {
 			t.Errorf("the next leader has %q, want 1", got)
+		}
+		if err := c.set(second, "b", "1"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(testLease)
+		if s := c.nodes[first].Status(); s.Leading || s.Halted != nil || !errors.Is(s.Trouble, ErrNoRoom) {
+			t.Errorf("status of a node whose disk is full: %+v, want one that follows and says so", s)
+		}
+		c.fill(first, false)
+		c.level(second)
+		<-time.After(testLease)
+		if s := c.nodes[first].Status(); s.Trouble != nil || c.dbs[first].get("b") != "1" {
+			t.Errorf("status once there is room: %+v, b is %q", s, c.dbs[first].get("b"))
+		}
+
+		for i := range c.nodes {
+			c.fill(i, true)
+			if i != first {
+				c.cut(i, true)
+			}
+		}
+		<-time.After(20 * testLease)
+		if claims := c.nodes[first].Status().Counts.Claims; claims > 3 {
+			t.Errorf("a node without room claimed %d times", claims)
+		}
+		for i := range c.nodes {
+			c.fill(i, false)
+			c.cut(i, false)
+		}
+		third, _ := c.leader()
+		if err := c.set(third, "c", "1"); err != nil {
+			t.Error(err)
+		}
+		c.level(third)
+	})
+}
+
+// TestStray: what a stranger writes while nobody else does is read by the leader, too, and ends
+// no term with the next write.
+func TestStray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		c.log.mu.Lock()
+		c.log.list = append(c.log.list, []byte("hello"))
+		c.log.mu.Unlock()
+		<-time.After(2 * testLease)
+		if err := c.set(first, "a", "1"); err != nil {
+			t.Error(err)
+		}
+		c.level(first)
+		if s := c.nodes[first].Status(); !s.Leading || s.Position.Term != 1 || s.Counts.Void != 1 {
+			t.Errorf("status %+v, want the leader of term 1, which passed over one message", s)
 		}
 	})
 }
 
 // TestMayHeal: what a new start heals is told apart from what it does not.
 func TestMayHeal(t *testing.T) {
-	for err, want := range map[error]bool{nil: false, ErrPurged: true, ErrDamaged: true, errFull: true, ErrOtherLog: false, ErrDiverged: false, ErrFormat: false} {
+	for err, want := range map[error]bool{nil: false, ErrPurged: true, ErrDamaged: true, errNoAnswer: true, ErrOtherLog: false, ErrDiverged: false, ErrFormat: false} {
 		if err != nil {
 			err = fmt.Errorf("message 7: %w", err)
 		}

@@ -121,7 +121,7 @@ type simDB struct {
 	full bool
 }
 
-var errFull = errors.New("the disk is full")
+var errFull = fmt.Errorf("%w: the disk is full", ErrNoRoom)
 
 func (d *simDB) Position() (Position, error) { return d.at, nil }
 
@@ -376,7 +376,9 @@ func (s *simulation) step() {
 				_ = n.HandOver(ctx)
 			}
 		case 1:
-			if s.r.IntN(8) == 0 {
+			if s.dbs[i].full {
+				s.dbs[i].full = false // without a new start
+			} else if s.r.IntN(8) == 0 {
 				s.c.full++
 				s.dbs[i].full = true
 			}
@@ -464,11 +466,8 @@ func (s *simulation) peace() error {
 	for len(s.log.late) > 0 {
 		s.log.arrive()
 	}
-	for i, n := range s.nodes {
-		s.dbs[i].full = false
-		if errors.Is(n.halted, errFull) {
-			s.open(i)
-		}
+	for _, db := range s.dbs {
+		db.full = false
 	}
 	ctx := context.Background()
 	for range 2000 {

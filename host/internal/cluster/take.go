@@ -70,8 +70,8 @@ func (n *Node) passOver(m Message) {
 	n.publish()
 }
 
-// take makes one step of the fold. After an error the node is halted, but for a record of
-// another log behind one of its own: see readOn. mu is held.
+// take makes one step of the fold. After an error the node is halted, but where its disk is
+// full, and for a record of another log behind one of its own: see readOn. mu is held.
 func (n *Node) take(m Message) error {
 	if m.Seq == n.fold.Seq && !n.verified {
 		return n.verify(m)
@@ -98,7 +98,12 @@ func (n *Node) take(m Message) error {
 		return nil
 	}
 	if err := n.o.Database.Apply(s.next, s.ops); err != nil {
-		return n.halt(fmt.Errorf("apply message %d: %w", m.Seq, err))
+		err = fmt.Errorf("apply message %d: %w", m.Seq, err)
+		if errors.Is(err, ErrNoRoom) {
+			n.depose(err)
+			return err
+		}
+		return n.halt(err)
 	}
 	n.fold.advance(&s)
 	n.stored = s.next
@@ -111,11 +116,11 @@ func (n *Node) take(m Message) error {
 			n.open = nil
 		}
 	case meansTxn:
+		n.o.Applied(s.next, s.ops) // before its writer goes on, which may wait for what is told
 		if n.open != nil && n.open.term == s.record.Term && n.open.n == s.record.N {
 			n.open.end(nil)
 			n.open = nil
 		}
-		n.o.Applied(s.next, s.ops)
 	default:
 		n.counts.Void++
 		if s.unverified {

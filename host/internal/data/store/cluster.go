@@ -100,7 +100,7 @@ func (s *Store) Apply(p cluster.Position, ops []cluster.Op) error {
 		size += uint64(len(o.Key) + len(o.Value))
 	}
 	if err := s.smallRoom(size); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", cluster.ErrNoRoom, err)
 	}
 	for _, o := range ops {
 		if o.Kind != cluster.OpDeletePrefix {
