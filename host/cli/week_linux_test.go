@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,51 +43,109 @@ func TestWeek(t *testing.T) {
 	w.start()
 	w.prepare()
 	asked := w.askAlways()
-	kinds := w.acts()
-	names := slices.Sorted(maps.Keys(kinds))
-	done := map[string]int{}
+	kinds, done := w.acts(), map[string]int{}
 	for n := range acts {
-		w.act = names[w.rng.IntN(len(names))]
-		w.step = fmt.Sprintf("act %d of seed %d, %s", n, seed, w.act)
-		t.Log(w.step)
-		kinds[w.act]()
-		done[w.act]++
+		a := w.nextAct(kinds)
+		w.step = fmt.Sprintf("act %d of seed %d, %s", n, seed, a.name)
+		t.Logf("%s %s", time.Now().Format(time.TimeOnly), w.step)
+		a.do()
+		done[a.name]++
 		w.check()
 		if t.Failed() {
 			break
 		}
 	}
 	asked()
-	t.Logf("%d questions answered right, %d refused while an act explains it; acts: %v", w.right.Load(), w.excused.Load(), done)
-	if w.right.Load() < int64(acts) {
-		t.Errorf("%d questions were answered, want one for each act at least", w.right.Load())
+	quiet, others := w.quiet.Load(), w.others.Load()
+	t.Logf("%d questions in quiet times, all answered right; %d while an act was under way: %d answered right, refused %v; acts: %v", quiet, others, others-w.refusals(), w.refused, done)
+	if quiet < int64(acts)*quietQuestions || quiet < others {
+		t.Errorf("%d questions fell in quiet times, %d in others: want %d for each act at least, and more than half", quiet, others, quietQuestions)
 	}
 }
+
+// quietQuestions is how many questions are asked after each act, before the next.
+const quietQuestions = 20
 
 // A week is a service with what is known of it.
 type week struct {
 	*life
-	t         *testing.T
-	rng       *rand.Rand
-	act, step string
-	root      string // where the service's mounts are seen
-	disk      string // the small disk that its data lies on, as the service sees it
-	data      string // the data directory, below disk
-	plugins   string // a link to the plugin directory
-	holder    *exec.Cmd
-	versions  [2][]byte
-	codes     map[int]string // the model: what each document says
-	next      int
-	full      bool
-	cache     string // a small disk of its own for compiled plugins, as the service sees it
-	backups   []keptBackup
-	begin     []string // what the next start is given besides
+	t        *testing.T
+	rng      *rand.Rand
+	step     string
+	root     string // where the service's mounts are seen
+	disk     string // the small disk that its data lies on, as the service sees it
+	data     string // the data directory, below disk
+	plugins  string // a link to the plugin directory
+	holder   *exec.Cmd
+	versions [2][]byte
+	codes    map[int]string // the model: what each document says
+	next     int
+	full     bool
+	cache    string // a small disk of its own for compiled plugins, as the service sees it
+	backups  []keptBackup
+	begin    []string // what the next start is given besides
 
-	// period is even while every question must be answered, and odd while an act explains why not.
-	period         atomic.Int64
-	current        atomic.Pointer[life]
-	right, excused atomic.Int64
-	mu             sync.Mutex // of codes
+	current       atomic.Pointer[life]
+	quiet, others atomic.Int64 // questions that were answered, or refused for a reason of the time
+	mu            sync.Mutex   // of codes and what follows
+	times         []reasons
+	refused       map[string]int // by reason
+}
+
+// reasons are those for which a question may be refused for a time; none: it must be answered.
+type reasons []string
+
+// Reasons of refusals: that no answer came, that the service begins, and that the plugin is not there.
+var (
+	whileDown = reasons{"no answer", "shutting_down", "index_not_ready", "chat_provider_unavailable"}
+	whileGone = reasons{"chat_provider_unavailable"}
+)
+
+// during does f while questions may be refused for some reasons.
+func (w *week) during(r reasons, f func()) {
+	w.t.Helper()
+	w.enter(r)
+	f()
+	w.enter(nil)
+}
+
+func (w *week) enter(r reasons) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.times = append(w.times, r)
+}
+
+// time is the number of the time that it is.
+func (w *week) time() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.times) - 1
+}
+
+// judge counts a question that was asked at time began and is answered now, or refused for a
+// reason, and reports whether that is one of the times since.
+func (w *week) judge(began int, reason string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	allowed := slices.Concat(w.times[began:]...)
+	switch {
+	case reason != "" && !slices.Contains(allowed, reason):
+		return false
+	case len(allowed) == 0:
+		w.quiet.Add(1)
+		return true
+	case reason != "":
+		w.refused[reason]++
+	}
+	w.others.Add(1)
+	return true
+}
+
+func (w *week) refusals() (n int64) {
+	for _, of := range w.refused {
+		n += int64(of)
+	}
+	return n
 }
 
 // A keptBackup is a snapshot or a dump, with the model of when it was made.
@@ -97,8 +155,8 @@ type keptBackup struct {
 }
 
 func newWeek(t *testing.T, seed uint64) *week {
-	w := &week{t: t, rng: rand.New(rand.NewPCG(seed, 40)), disk: t.TempDir(), cache: t.TempDir(), codes: map[int]string{}}
-	const mount = `mount -t tmpfs -o size=500m none "$0" && mount -t tmpfs -o size=48m none "$1" && shift && exec "$@"`
+	w := &week{t: t, rng: rand.New(rand.NewPCG(seed, 40)), disk: t.TempDir(), cache: t.TempDir(), codes: map[int]string{}, times: []reasons{nil}, refused: map[string]int{}}
+	const mount = `mount -t tmpfs -o size=500m,nr_inodes=20k none "$0" && mount -t tmpfs -o size=48m none "$1" && shift && exec "$@"`
 	w.holder = exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", mount, w.disk, w.cache, "sh", "-c", "echo && cat")
 	hold, err := w.holder.StdinPipe()
 	if err != nil {
@@ -181,19 +239,20 @@ func (w *week) start() {
 // away does f while the service does not run.
 func (w *week) away(signal syscall.Signal, f func()) {
 	w.t.Helper()
-	w.period.Add(1)
-	w.must(w.cmd.Process.Signal(signal))
-	err := waitFor(w.cmd)
-	if code := w.cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != 0 && !w.full {
-		w.t.Errorf("%s: SIGTERM ended it with %v", w.step, err)
-	}
-	w.life.once.Do(w.life.http.CloseIdleConnections)
-	f()
-	if _, err := os.Stat(w.at("ballast")); err != nil && w.full {
-		w.empty() // a start was refused else
-	}
-	w.start()
-	w.period.Add(1)
+	w.during(whileDown, func() {
+		w.t.Helper()
+		w.must(w.cmd.Process.Signal(signal))
+		err := waitFor(w.cmd)
+		if code := w.cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != 0 && !w.full {
+			w.t.Errorf("%s: SIGTERM ended it with %v", w.step, err)
+		}
+		w.life.once.Do(w.life.http.CloseIdleConnections)
+		f()
+		if _, err := os.Stat(w.at("ballast")); w.full && (err != nil || w.noFiles()) {
+			w.empty() // a start was refused else
+		}
+		w.start()
+	})
 }
 
 func (w *week) prepare() {
@@ -226,20 +285,39 @@ func (w *week) anyDocument(rng *rand.Rand) (n int, code string) {
 	return n, w.codes[n]
 }
 
-// ask asks the service of a life; wrong says what is not right with the answer.
-func (w *week) ask(c *life, rng *rand.Rand) (wrong string) {
+// codeOf is the code of an error, whole or within a stream.
+var codeOf = regexp.MustCompile(`"code":"(\w+)"`)
+
+// ask asks the service of a life for a document, in one of the ways that there are. A reason says
+// for what it was refused, and detail what was said; "": the answer is right.
+func (w *week) ask(c *life, rng *rand.Rand) (reason, detail string) {
 	n, code := w.anyDocument(rng)
-	status, said := c.call("POST", "/chats/demo/chat/completions", fmt.Sprintf(`{"model":"any","stream":true,"messages":[{"role":"user","content":"What is the secret code of parcel number%d?"}]}`, n))
+	var status int
+	var said string
+	switch rng.IntN(4) {
+	case 0:
+		status, said = c.call("GET", fmt.Sprintf("/indexes/notes/search?q=number%d&limit=3", n), "")
+	case 1:
+		status, said = c.call("GET", fmt.Sprintf("/indexes/notes/documents/%d", n), "")
+	default:
+		status, said = c.call("POST", "/chats/demo/chat/completions", fmt.Sprintf(`{"model":"any","stream":true,"messages":[{"role":"user","content":"What is the secret code of parcel number%d?"}]}`, n))
+	}
 	if status == http.StatusOK && strings.Contains(said, code) {
-		return ""
+		return "", ""
 	}
 	w.mu.Lock()
 	now := w.codes[n]
 	w.mu.Unlock()
 	if now != code {
-		return "" // it was deleted meanwhile
+		return "", "" // it was deleted meanwhile
 	}
-	return fmt.Sprintf("asked for %s of number%d, got %d %.300s", code, n, status, said)
+	reason = "a wrong answer"
+	if status == 0 {
+		reason = "no answer"
+	} else if m := codeOf.FindStringSubmatch(said); m != nil {
+		reason = m[1]
+	}
+	return reason, fmt.Sprintf("asked for %s of number%d, got %d %.300s", code, n, status, said)
 }
 
 // askAlways asks from two clients until the function that it returns is called.
@@ -249,22 +327,21 @@ func (w *week) askAlways() (stop func()) {
 	for i := range 2 {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 7))
+			pause := time.Duration(0)
 			for {
 				select {
 				case <-ended:
 					return
-				case <-time.After(20 * time.Millisecond):
+				case <-time.After(pause):
 				}
-				before := w.period.Load()
-				wrong := w.ask(w.current.Load(), rng)
-				switch after := w.period.Load(); {
-				case wrong == "":
-					w.right.Add(1)
-				case before%2 == 1 || before != after:
-					w.excused.Add(1)
-				default:
-					w.t.Errorf("%s: %s", w.step, wrong)
+				began := w.time()
+				reason, detail := w.ask(w.current.Load(), rng)
+				if !w.judge(began, reason) {
+					w.t.Errorf("%s: refused for %q: %s", w.step, reason, detail)
 					return
+				}
+				if pause = 10 * time.Millisecond; reason != "" {
+					pause = 500 * time.Millisecond // as clients do that try again
 				}
 			}
 		})
@@ -272,163 +349,198 @@ func (w *week) askAlways() (stop func()) {
 	return func() { close(ended); all.Wait() }
 }
 
-// check compares the service with the model.
+// check compares the service with the model, and waits until some questions more were asked.
 func (w *week) check() {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(syscall.Signal(0)); err != nil {
 		w.t.Fatalf("%s: the service has ended: %v", w.step, err)
 	}
-	if wrong := w.ask(w.life, w.rng); wrong != "" {
-		w.t.Errorf("%s: %s", w.step, wrong)
-	} else {
-		w.right.Add(1)
+	_, said := w.call("GET", "/indexes/notes/documents?limit=1000", "")
+	var list struct {
+		Results []struct {
+			ID   int
+			Text string
+		}
 	}
-	if _, said := w.call("GET", "/indexes/notes/documents?limit=1", ""); !strings.Contains(said, fmt.Sprintf(`"total":%d`, len(w.codes))) {
+	if err := json.Unmarshal([]byte(said), &list); err != nil || len(list.Results) != len(w.codes) {
 		w.t.Errorf("%s: documents %.200s, want %d of them", w.step, said, len(w.codes))
+	}
+	for _, d := range list.Results {
+		if code := w.codes[d.ID]; code == "" || !strings.Contains(d.Text, code) {
+			w.t.Errorf("%s: document %d says %q, want %q", w.step, d.ID, d.Text, code)
+		}
+	}
+	before := w.quiet.Load()
+	if !comesTrue(func() bool { return w.t.Failed() || w.quiet.Load() >= before+quietQuestions }) {
+		w.t.Errorf("%s: no questions are answered", w.step)
 	}
 }
 
+// An act is something that an operator or a machine does.
+type act struct {
+	name string
+	do   func()
+	// weight is how often it is done, beside others; 0: once. Those that compile or start the
+	// service anew take most of the time.
+	weight int
+	can    func() bool // nil: always
+}
+
+// nextAct draws one of those that can be done now.
+func (w *week) nextAct(all []act) act {
+	var can []act
+	for _, a := range all {
+		if a.can == nil || a.can() {
+			can = append(can, slices.Repeat([]act{a}, max(a.weight, 1))...)
+		}
+	}
+	return can[w.rng.IntN(len(can))]
+}
+
 // acts are what may happen.
-func (w *week) acts() map[string]func() {
+func (w *week) acts() []act {
 	nothing := func() {}
-	return map[string]func(){
-		"add a document": func() {
-			if !w.full {
-				w.addDocument()
-				return
-			}
+	hasRoom := func() bool { return !w.full }
+	killed := func(f func()) func() {
+		return func() { w.away(syscall.SIGKILL, f) }
+	}
+	return []act{
+		{name: "add a document", weight: 8, do: w.addDocument, can: hasRoom},
+		{name: "add a document to a full disk", weight: 8, can: func() bool { return w.full }, do: func() {
 			if status, said := w.call("POST", "/indexes/notes/documents", `[{"id":1}]`); status != http.StatusUnprocessableEntity || !strings.Contains(said, "no_space_left_on_device") {
-				w.t.Errorf("%s: on a full disk: %d %s", w.step, status, said)
+				w.t.Errorf("%s: %d %s", w.step, status, said)
 			}
-		},
-		"delete a document": func() {
-			if w.full || len(w.codes) < 5 {
-				return
-			}
+		}},
+		{name: "delete a document", weight: 6, can: func() bool { return !w.full && len(w.codes) > 15 }, do: func() {
 			n, _ := w.anyDocument(w.rng)
 			w.mu.Lock()
 			delete(w.codes, n)
 			w.mu.Unlock()
 			w.wantTask("", "DELETE", fmt.Sprintf("/indexes/notes/documents/%d", n), "succeeded")
-		},
-		"swap the plugin": func() { w.putPlugin(w.rng.IntN(2)); w.reload() },
-		"half a plugin": func() {
+		}},
+		{name: "swap the plugin", weight: 8, do: func() { w.putPlugin(w.rng.IntN(2)); w.reload() }},
+		{name: "half a plugin", weight: 4, do: func() {
 			file := filepath.Join(w.plugins, "other.wasm")
 			w.must(os.WriteFile(file, w.versions[0][:w.rng.IntN(len(w.versions[0]))], 0o600))
 			w.reload()
 			w.must(os.Remove(file))
-		},
-		"remove the plugin, and bring it back": func() {
-			w.period.Add(1)
-			file := filepath.Join(w.plugins, "extract.wasm")
-			w.must(os.Rename(file, file+".away"))
+		}},
+		{name: "a link to nothing beside the plugin", weight: 4, do: func() {
+			link := filepath.Join(w.plugins, "gone.wasm")
+			w.must(os.Symlink("/nowhere/gone.wasm", link))
 			w.reload()
-			w.must(os.Rename(file+".away", file))
-			w.reload()
-			w.period.Add(1)
-		},
-		"make the plugin unreadable": func() {
+			w.must(os.Remove(link))
+		}},
+		{name: "remove the plugin, and bring it back", weight: 4, do: func() {
+			w.during(whileGone, func() {
+				file := filepath.Join(w.plugins, "extract.wasm")
+				w.must(os.Rename(file, file+".away"))
+				w.reload()
+				w.must(os.Rename(file+".away", file))
+				w.reload()
+			})
+		}},
+		{name: "make the plugin unreadable", weight: 4, do: func() {
 			file := filepath.Join(w.plugins, "extract.wasm")
 			w.must(os.Chmod(file, 0))
 			w.must(os.Chmod(file, 0o600))
 			w.reload()
-		},
-		"link another release": func() {
+		}},
+		{name: "link another release", weight: 6, do: func() {
 			base := filepath.Dir(w.plugins)
 			name := fmt.Sprintf("release-%d", w.rng.IntN(1_000_000))
+			before, err := filepath.EvalSymlinks(w.plugins)
+			w.must(err)
 			w.must(os.CopyFS(filepath.Join(base, name), os.DirFS(w.plugins)))
 			w.must(os.Symlink(name, w.plugins+".new"))
 			w.must(os.Rename(w.plugins+".new", w.plugins))
 			w.reload()
-		},
-		"SIGHUP":             func() { w.must(w.cmd.Process.Signal(syscall.SIGHUP)) },
-		"kill it":            func() { w.away(syscall.SIGKILL, nothing) },
-		"end it":             func() { w.away(syscall.SIGTERM, nothing) },
-		"quit it":            func() { w.away(syscall.SIGQUIT, nothing) },
-		"tear the UID":       func() { w.away(syscall.SIGKILL, func() { w.must(os.WriteFile(w.at("instance-uid"), nil, 0o600)) }) },
-		"remove telemetry":   func() { w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.at("telemetry"))) }) },
-		"copy the directory": func() { w.away(syscall.SIGTERM, w.copyData) },
-		"restore a backup":   w.restore,
-		"remove the cache":   func() { w.must(os.RemoveAll(w.cached())); w.reload() },
-		"cache is a file": func() {
-			w.away(syscall.SIGKILL, func() {
-				w.must(errors.Join(os.RemoveAll(w.cached()), os.WriteFile(w.cached(), nil, 0o600)))
+			w.must(os.RemoveAll(before))
+		}},
+		{name: "lose the plugin folder, and bring it back", weight: 4, do: func() {
+			w.during(whileGone, func() {
+				w.must(os.Rename(w.plugins, w.plugins+".away"))
+				w.call("POST", "/plugins/reload", "")
+				w.must(os.Rename(w.plugins+".away", w.plugins))
+				w.reload()
 			})
+		}},
+		{name: "SIGHUP", weight: 6, do: func() { w.must(w.cmd.Process.Signal(syscall.SIGHUP)) }},
+		{name: "stop it for a while", weight: 4, do: func() {
+			w.must(w.cmd.Process.Signal(syscall.SIGSTOP))
+			stopped := func() bool {
+				stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.cmd.Process.Pid))
+				return err == nil && strings.Contains(string(stat), ") T ")
+			}
+			if !comesTrue(stopped) {
+				w.t.Errorf("%s: SIGSTOP does not stop it", w.step)
+			}
+			w.must(w.cmd.Process.Signal(syscall.SIGCONT))
+		}},
+		{name: "fill the disk", weight: 2, do: w.fill, can: hasRoom},
+		{name: "use up the files of the disk", weight: 2, do: w.useUpFiles, can: hasRoom},
+		{name: "empty the disk", weight: 8, do: w.empty, can: func() bool { return w.full }},
+		{name: "make a dump", weight: 2, can: hasRoom, do: func() {
+			w.wantTask("", "POST", "/dumps", "succeeded")
+			w.keepBackup("--import-dump", "dumps")
+		}},
+		{name: "make a snapshot", weight: 2, can: hasRoom, do: func() {
+			w.wantTask("", "POST", "/snapshots", "succeeded")
+			w.keepBackup("--import-snapshot", "snapshots")
+		}},
+		{name: "kill it", weight: 3, do: killed(nothing)},
+		{name: "end it", weight: 3, do: func() { w.away(syscall.SIGTERM, nothing) }},
+		{name: "quit it", do: func() { w.away(syscall.SIGQUIT, nothing) }},
+		{name: "restore a backup", weight: 2, do: w.restore, can: func() bool { return !w.full && len(w.backups) > 0 }},
+		{name: "copy the directory", weight: 2, can: hasRoom, do: func() { w.away(syscall.SIGTERM, w.copyData) }},
+		{name: "tear the UID", do: killed(func() { w.must(os.WriteFile(w.at("instance-uid"), nil, 0o600)) })},
+		{name: "remove telemetry", do: killed(func() { w.must(os.RemoveAll(w.at("telemetry"))) })},
+		{name: "damage telemetry", do: func() { w.away(syscall.SIGTERM, func() { w.zero("telemetry", "*.sst") }) }},
+		{name: "damage the list of keys", do: killed(func() { w.zero("badger", "KEYREGISTRY") })},
+		{name: "lose the list of tables", do: w.loseManifest},
+		{name: "lose the words", do: killed(func() { w.must(os.RemoveAll(w.at("indexes"))) })},
+		{name: "remove the cache", do: func() { w.must(os.RemoveAll(w.cached())); w.reload() }},
+		{name: "cache is a file", do: func() {
+			killed(func() { w.must(errors.Join(os.RemoveAll(w.cached()), os.WriteFile(w.cached(), nil, 0o600))) })()
 			w.must(os.Remove(w.cached()))
-		},
-		"cache of another user": func() {
-			w.away(syscall.SIGKILL, func() { w.must(errors.Join(os.MkdirAll(w.cached(), 0o700), os.Chown(w.cached(), 12345, 12345))) })
+		}},
+		{name: "cache of another user", do: func() {
+			killed(func() { w.must(errors.Join(os.MkdirAll(w.cached(), 0o700), os.Chown(w.cached(), 12345, 12345))) })()
 			w.must(os.RemoveAll(w.cached()))
-		},
-		"read-only cache": func() {
+		}},
+		{name: "read-only cache", do: func() {
 			w.away(syscall.SIGTERM, func() { w.remount("ro") })
 			w.putPlugin(w.rng.IntN(2))
 			w.reload()
 			w.remount("rw")
-		},
-		"fill the cache": func() {
+		}},
+		{name: "fill the cache", do: func() {
 			fill := filepath.Join(w.root, w.cache, "fill")
 			w.fillDisk(fill)
-			w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.cached())) })
+			killed(func() { w.must(os.RemoveAll(w.cached())) })()
 			w.putPlugin(w.rng.IntN(2))
 			w.reload()
 			w.must(os.Remove(fill))
-		},
-		"exchange what the cache has": func() {
-			w.away(syscall.SIGKILL, func() {
-				if kept := w.cachedFiles(); len(kept) > 1 {
-					n := w.rng.IntN(len(kept))
-					a, b := kept[n], kept[(n+1)%len(kept)]
-					w.must(errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b)))
-				}
-			})
-		},
-		"tear what the cache has": func() {
-			w.away(syscall.SIGKILL, func() {
-				for _, file := range w.cachedFiles() {
-					info, err := os.Stat(file)
-					w.must(err)
-					w.must(os.Truncate(file, w.rng.Int64N(info.Size()+1)))
-				}
-			})
-		},
-		"cache of another machine": func() { // its files have names that this one does not look for
-			w.away(syscall.SIGKILL, func() {
-				for _, file := range w.cachedFiles() {
-					w.must(os.Rename(file, file+"0"))
-				}
-			})
-		},
-		"make a dump": func() {
-			if !w.full {
-				w.wantTask("", "POST", "/dumps", "succeeded")
-				w.keepBackup("--import-dump", "dumps")
+		}},
+		{name: "exchange what the cache has", do: killed(func() {
+			if kept := w.cachedFiles(); len(kept) > 1 {
+				n := w.rng.IntN(len(kept))
+				a, b := kept[n], kept[(n+1)%len(kept)]
+				w.must(errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b)))
 			}
-		},
-		"stop it for a while": func() {
-			w.must(w.cmd.Process.Signal(syscall.SIGSTOP))
-			w.must(w.cmd.Process.Signal(syscall.SIGCONT))
-		},
-		"lose the plugin folder, and bring it back": func() {
-			w.period.Add(1)
-			w.must(os.Rename(w.plugins, w.plugins+".away"))
-			w.call("POST", "/plugins/reload", "")
-			w.must(os.Rename(w.plugins+".away", w.plugins))
-			w.reload()
-			w.period.Add(1)
-		},
-		"damage telemetry":        func() { w.away(syscall.SIGTERM, func() { w.zero("telemetry", "*.sst") }) },
-		"damage the list of keys": func() { w.away(syscall.SIGKILL, func() { w.zero("badger", "KEYREGISTRY") }) },
-		"lose the list of tables": w.loseManifest,
-		"lose the words":          func() { w.away(syscall.SIGKILL, func() { w.must(os.RemoveAll(w.at("indexes"))) }) },
-		"fill the disk":           w.fill,
-		"empty the disk":          w.empty,
-		"make a snapshot": func() {
-			if !w.full {
-				w.wantTask("", "POST", "/snapshots", "succeeded")
-				w.keepBackup("--import-snapshot", "snapshots")
+		})},
+		{name: "tear what the cache has", do: killed(func() {
+			for _, file := range w.cachedFiles() {
+				info, err := os.Stat(file)
+				w.must(err)
+				w.must(os.Truncate(file, w.rng.Int64N(info.Size()+1)))
 			}
-		},
+		})},
+		{name: "cache of another machine", do: killed(func() { // its files have names that this one does not look for
+			for _, file := range w.cachedFiles() {
+				w.must(os.Rename(file, file+"0"))
+			}
+		})},
 	}
 }
 
@@ -496,9 +608,6 @@ func (w *week) keepBackup(option, dir string) {
 
 // restore begins anew with a backup, as its page has it: the data directory is set aside first.
 func (w *week) restore() {
-	if w.full || len(w.backups) == 0 {
-		return
-	}
 	b := w.backups[w.rng.IntN(len(w.backups))]
 	w.begin = []string{b.option, b.file}
 	w.away(syscall.SIGTERM, func() {
@@ -519,9 +628,6 @@ func (w *week) reload() {
 
 // copyData has the service go on with a copy of its data.
 func (w *week) copyData() {
-	if w.full {
-		return
-	}
 	to := filepath.Join(w.disk, fmt.Sprint("data-", w.rng.IntN(1_000_000)))
 	w.must(os.CopyFS(filepath.Join(w.root, to), os.DirFS(w.at())))
 	w.must(os.RemoveAll(w.at()))
@@ -531,6 +637,26 @@ func (w *week) copyData() {
 func (w *week) fill() {
 	w.full = true
 	w.fillDisk(filepath.Join(w.root, w.disk, "fill"))
+}
+
+// useUpFiles makes as many empty files as the disk takes, whatever room it has.
+func (w *week) useUpFiles() {
+	w.full = true
+	dir := filepath.Join(w.root, w.disk, "files")
+	w.must(os.Mkdir(dir, 0o700))
+	for n := 0; ; n++ {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(n)))
+		if errors.Is(err, syscall.ENOSPC) {
+			return
+		}
+		w.must(errors.Join(err, f.Close()))
+	}
+}
+
+// noFiles reports whether useUpFiles was the last.
+func (w *week) noFiles() bool {
+	_, err := os.Stat(filepath.Join(w.root, w.disk, "files"))
+	return err == nil
 }
 
 func (w *week) fillDisk(file string) {
@@ -543,8 +669,8 @@ func (w *week) fillDisk(file string) {
 }
 
 func (w *week) empty() {
-	if err := os.Remove(filepath.Join(w.root, w.disk, "fill")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.must(err)
+	for _, what := range []string{"fill", "files"} {
+		w.must(os.RemoveAll(filepath.Join(w.root, w.disk, what)))
 	}
 	w.full = false
 }

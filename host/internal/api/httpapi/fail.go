@@ -46,6 +46,9 @@ func (s *Server) renderError(c *fiber.Ctx, err error) error {
 		return failV1(c, conventional)
 	}
 	e := translate(c, err)
+	if e.Code == apierr.Internal && s.ctx.Err() != nil {
+		e = shuttingDown() // what it needed has ended
+	}
 	a.err = e
 	if e.Code == apierr.Internal {
 		s.Log.Error().Err(err).Str("request_id", a.id).Msg("request failed")

@@ -157,6 +157,9 @@ func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandl
 			refusal = apierr.Newf(apierr.MethodNotAllowed, "This host has no method %.20q: each route takes some of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.", ctx.Method())
 		} else {
 			next(ctx)
+			if s.down.Load() && !ctx.Hijacked() { // no next request is waited for, which would hold up the shutdown
+				ctx.SetConnectionClose()
+			}
 			return
 		}
 		c := s.app.AcquireCtx(ctx)

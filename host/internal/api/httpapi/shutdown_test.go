@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 func TestShutdownLetsStreamsFinish(t *testing.T) {
@@ -125,5 +126,46 @@ func TestNotReadyAtShutdown(t *testing.T) {
 		if res.StatusCode != status {
 			t.Errorf("GET %s at shutdown = %d %s, want %d", path, res.StatusCode, body, status)
 		}
+	}
+}
+
+// A client that goes on asking on a connection does not hold up a shutdown, and what is asked too
+// late is told why.
+func TestShutdownEndsBusyConnections(t *testing.T) {
+	t.Parallel()
+	p := newProvider()
+	r := newRig(t, wish{upstream: p})
+	c := r.call(t)
+	c.say(question("1.1", "") + healthy)
+	waitFor(t, p.asked, "request at the provider")
+	grace, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- r.server.Shutdown(grace) }()
+	waittest.For(t, "the end of listening", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	p.events <- "text:Hello"
+	p.events <- "finish:stop"
+	close(p.events)
+	c.whole("Hello")
+	if !c.whole("available").Close {
+		t.Error("the last answer does not say that the connection closes")
+	}
+	c.over()
+	if err := waitFor(t, done, "end of Shutdown"); err != nil || grace.Err() != nil {
+		t.Errorf("Shutdown = %v, %v, want it to end before its grace", err, grace.Err())
+	}
+	req, err := http.NewRequest("GET", "http://localhost/indexes/films/search?q=x", nil)
+	check(t, err)
+	req.Header.Set("Authorization", "Bearer "+master)
+	late, err := httpapi.Ask(r.server, req)
+	check(t, err)
+	if late.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a search once the host has shut down = %d, want 503", late.StatusCode)
 	}
 }
