@@ -12,7 +12,10 @@ import (
 
 // readDOCX reads a document of a word processor: its paragraphs, headings by their style, lists, tables,
 // notes behind the paragraph that refers to them, and what is above and below pages once.
-func readDOCX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
+func readDOCX(ctx context.Context, r *Reader, data []byte) (*Page, error) {
+	if read := formOf(data); read != nil { // programs call other files so, since word processors open them
+		return read(ctx, r, data)
+	}
 	z, err := openPacked(ctx, data)
 	if err != nil {
 		return nil, err
@@ -199,7 +202,7 @@ func (b *docxBody) start(t xml.StartElement) error {
 			b.add("\n" + text + "\n")
 		}
 	case "altChunk":
-		return b.inner(b.links[attributeOf(t, "id")].target)
+		b.inner(b.links[attributeOf(t, "id")].target)
 	case "hyperlink":
 		b.beginLink(b.links[attributeOf(t, "id")].target)
 	case "fldSimple":
@@ -240,6 +243,9 @@ func (b *docxBody) end(name string) {
 		b.endLink()
 	case "footnote", "endnote":
 		if text := strings.Join(strings.Fields(b.w.b.String()[b.noteAt:]), " "); text != "" {
+			if b.notes[b.note] != "" { // an id that others have
+				b.note += " " + strconv.Itoa(len(b.notes))
+			}
 			b.notes[b.note] = text
 		}
 	case "tc":

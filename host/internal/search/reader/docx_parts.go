@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"encoding/xml"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,27 +86,37 @@ func (d *docx) textOf(part string) string {
 	return strings.TrimSpace(w.b.String())
 }
 
-// inner writes a file that stands in the document as it is, as programs that fill in forms put it there: a page
-// of the web, also with its pictures as a message, or text.
-func (b *docxBody) inner(part string) error {
-	data, err := b.z.unpack(part)
-	if err != nil {
-		b.w.noteLeft("parts that cannot be read: "+err.Error(), 1)
-		return nil
-	}
+// formOf is what reads a file by its beginning, of those that word processors open as a document; nil: it is none.
+func formOf(data []byte) readFunc {
 	switch head := strings.TrimSpace(string(data[:min(len(data), 200)])); {
-	case strings.HasPrefix(head, "PK") || strings.HasPrefix(head, `{\rtf`):
-		b.w.noteLeft("documents within the document", 1)
+	case strings.HasPrefix(head, `{\rtf`):
+		return readRTF
 	case strings.Contains(head, "MIME-Version:") || strings.Contains(head, "Content-Type:"):
-		m := mailReader{ctx: b.z.ctx, r: &Reader{}, w: b.w}
-		_, err = m.message(data, 0, 0)
-	default:
-		var source string
-		if source, _, err = decode(data, declaredHTML(data)); err == nil {
-			b.w.writeFragment(source)
-		}
+		return readMail
+	case strings.HasPrefix(head, "<"):
+		return readHTML
 	}
-	return err
+	return nil
+}
+
+// inner writes a file that stands in the document as it is, as programs that fill in forms put it there.
+func (b *docxBody) inner(part string) {
+	data, err := b.z.unpack(part)
+	read, page := formOf(data), &Page{}
+	switch {
+	case err != nil:
+	case read != nil:
+		page, err = read(b.z.ctx, &Reader{}, data)
+	case len(data) > 1 && string(data[:2]) == "PK":
+		err = errors.New("it is a document of its own")
+	default:
+		page, err = readText(b.z.ctx, nil, data)
+	}
+	if err != nil {
+		b.w.noteLeft("documents within the document: "+err.Error(), 1)
+		return
+	}
+	b.w.add(page)
 }
 
 // around is what stands above and below pages, each text once.

@@ -13,6 +13,7 @@ import (
 	"mime/multipart"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -111,11 +112,21 @@ func (m *mailReader) message(data []byte, level, depth int) (subject string, err
 		}
 	}
 	m.w.paragraph(fields)
+	m.leaveFields(textproto.MIMEHeader(msg.Header))
 	body, err := io.ReadAll(io.LimitReader(msg.Body, MaxFile))
 	if err != nil {
 		return "", fmt.Errorf("read the message: %w", err)
 	}
 	return subject, m.part(textproto.MIMEHeader(msg.Header), body, depth)
+}
+
+// leaveFields notes the fields of a head that are no text.
+func (m *mailReader) leaveFields(header textproto.MIMEHeader) {
+	for name, values := range header {
+		if name != "Subject" && !slices.Contains(mailFields, name) {
+			m.w.leaveOut("fields of messages", name+" "+strings.Join(values, " "))
+		}
+	}
 }
 
 // part writes a part of a message: its text, or what is attached.
@@ -264,6 +275,7 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) (o
 		})
 	}
 	for _, p := range parts {
+		m.leaveFields(p.header)
 		if err := m.part(p.header, p.body, depth+1); err != nil {
 			return true, err
 		}
@@ -288,11 +300,9 @@ func (m *mailReader) alternatives(n int, write func(i int, m *mailReader) error)
 		}
 	}
 	m.w.noteLeft("other forms of the same text", n-1)
-	m.w.block()
-	m.w.b.WriteString(best.b.String())
-	for rule, words := range best.left {
-		m.w.noteLeft(rule, words)
-	}
+	var page Page
+	best.finish(&page)
+	m.w.add(&page)
 	return nil
 }
 
@@ -315,10 +325,6 @@ func (m *mailReader) attachment(name string, body []byte, depth int) error {
 		return nil
 	}
 	m.w.heading(2, clip(name, maxTitle), "")
-	m.w.block()
-	m.w.b.WriteString(page.Text + "\n")
-	for _, l := range page.LeftOut {
-		m.w.noteLeft(l.Rule, l.Words)
-	}
+	m.w.add(page)
 	return nil
 }

@@ -283,7 +283,7 @@ func (m *markdownReader) enter(n ast.Node) bool {
 			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 				cells = append(cells, m.inline(cell))
 			}
-			rows = append(rows, cells)
+			rows = append(rows, append(cells, m.beyondColumns(row)...))
 		}
 		m.w.table(rows, 1)
 	case *ast.List:
@@ -353,6 +353,20 @@ func (m *markdownReader) leave(n ast.Node) {
 	if n.Kind() == ast.KindList && len(m.lists) == 0 && m.linked >= minListing && 10*m.linked >= 8*m.items {
 		m.w.lists = append(m.w.lists, listing{m.listed, m.w.b.Len()})
 	}
+}
+
+// beyondColumns are the cells of a row that its table has no columns for, as they are written: the parser drops them.
+func (m *markdownReader) beyondColumns(row ast.Node) []string {
+	last := row.LastChild()
+	if last == nil || last.Lines().Len() == 0 {
+		return nil
+	}
+	rest, _, _ := bytes.Cut(m.source[last.Lines().At(0).Stop:], []byte("\n"))
+	text := strings.Trim(string(rest), " \t\r|")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "|")
 }
 
 // isLink reports whether a block is a link and nothing else.

@@ -69,10 +69,13 @@ func (w *writer) cell(cell *notebookCell, language string) {
 			switch marked := joinLines(out.Data["text/markdown"]); {
 			case marked != "":
 				writeMarkdown(w, marked, false, 0)
+				w.leaveOut("other forms of the same text", plain+page)
 			case page != "" && (plain == "" || strings.HasPrefix(plain, "<")): // such as <IPython.core.display.HTML object>
 				w.writeFragment(page)
+				w.leaveOut("other forms of the same text", plain)
 			default:
 				w.code("output", plain)
+				w.leaveOut("other forms of the same text", page)
 			}
 			w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
 			w.leaveOut("where in the code errors came from", strings.Join(out.Traceback, " "))

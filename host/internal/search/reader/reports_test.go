@@ -92,6 +92,7 @@ func TestReadReports(t *testing.T) {
 		{"yfedoseev/office_oxide#155", "field.docx", documentOf(t, `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://quay.example/a" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>the quay</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>, open.</w:t></w:r></w:p>`), []string{"the quay (https://quay.example/a), open."}, nil},
 		{"python-openxml/python-docx#1486", "smartart.docx", documentOf(t, `<w:p><w:r><w:t>Steps</w:t></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="d"/><c:chart r:id="c"/></w:drawing></w:r></w:p>`,
 			"word/_rels/document.xml.rels", diagramRels, "word/diagrams/data1.xml", diagram, "word/charts/chart1.xml", chart), []string{"Steps", "Planning\nBuilding", "Harvest\nApples: North 12, South 7"}, nil},
+		{"a page of the web called a document", "page.docx", web, []string{"Grüße aus dem Angebot."}, nil},
 		{"letters that are a drawing", "art.docx", documentOf(t, `<w:p><w:r><w:pict><v:shape><v:textpath string="Confidential draft"/></v:shape></w:pict></w:r></w:p>`), []string{"Confidential draft"}, nil},
 		{"python-openxml/python-docx#1513", "backslashes.docx", string(zipOf(t, `word\document.xml`, docxBody, `word\footnotes.xml`, `<w:footnotes><w:footnote w:id="1"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>`)), []string{"Steep for three minutes.", "A note."}, nil},
 		{"names of parts in other capitals", "capitals.docx", string(zipOf(t, "Word/Document.xml", docxBody)), []string{"Steep for three minutes."}, nil},
@@ -128,6 +129,7 @@ func TestReadReports(t *testing.T) {
 		{"virgiliojr94/book-to-skill#64", "outside.epub", book(`<item id="n" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/><item id="x" href="notes.xhtml" media-type="application/xhtml+xml"/><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>`, `<itemref idref="a"/>`,
 			"nav.xhtml", "<nav><a href='a.xhtml'>The List</a></nav>", "a.xhtml", "<p>Chapter.</p>", "notes.xhtml", "<p>The notes to it.</p>"), []string{"Chapter.", "The notes to it."}, nil},
 		{"a book without its container", "bare.epub", string(zipOf(t, "OEBPS/content.opf", `<package><metadata><title>Tides</title></metadata><manifest><item id="a" href="A.xhtml" media-type="application/xhtml+xml"/></manifest></package>`, "OEBPS/a.xhtml", "<p>Chapter.</p>")), []string{"Chapter."}, nil},
+		{"a row with more cells than its table has columns", "row.md", "| a | b |\n|---|---|\n| one | two | three | **four** |\n| | | five |\n", []string{"| one | two | three | **four** |", "five"}, nil},
 		// Rows, notebooks, subtitles, code.
 		{"simonw/sqlite-utils#777", "escaped.json", `{"title":"\u041f\u0440\u0438\u0432\u0435\u0442 \ud83d\ude00","path":"C:\\u00e9t","text":"one\ntwo \"three\""}`, []string{`"Привет 😀"`, `C:\\u00e9t`, `one two \"three\"`}, nil},
 		{"letters by number within a row", "row.json", `[{"a":{"b":"\u00fcber"}},{"a":{"b":"x\ny"}}]`, []string{"über", "x y"}, nil},

@@ -116,7 +116,7 @@ func (m *wordMaker) document(forms []string) string {
 var wordForms = map[string][]string{
 	"a.md": {
 		"# %s\n", "## %s `%s` #\n\n", "### %s\n#### %s\n", "%s\n===\n\n", "%s **%s** _%s_ ~~%s~~\n%s\n\n", "- %s\n  - %s\n    %s\n1. %s\n\n   %s\n\n", "- [x] %s\n",
-		"> %s\n> > %s\n\n", "```%s\n# %s\n<!-- %s -->\n```\n", "~~~\n%s\n\n\n```\n%s\n~~~\n", "    %s <%s>\n\n", "| %s | %s |\n|---|---|\n| %s | `%s` |\n| %s |\n\n", "[%s](https://%s.example/%s)\n",
+		"> %s\n> > %s\n\n", "```%s\n# %s\n<!-- %s -->\n```\n", "~~~\n%s\n\n\n```\n%s\n~~~\n", "    %s <%s>\n\n", "| %s | %s |\n|---|---|\n| %s | `%s` |\n| %s |\n\n", "a | b\n-|-\n%s | %s | %s\n | | %s | `%s` |\n\n", "[%s](https://%s.example/%s)\n",
 		"![%s](x.png)\n", "<%s>\n", "Vec<%s> and <https://%s.example>\n\n", "[^%s]\n\n[^%s]: %s\n\n    %s\n\n", "%s\n: %s\n\n", "<details>\n<summary>%s</summary>\n\n%s\n\n</details>\n\n", "<table><tr><th>%s<td>%s</table>\n\n",
 		"[%s][missing] and \\<%s\\> &amp; %s&nbsp;%s\n\n", "``%s ` %s``\n\n", "- %s\n\n  ```\n  %s\n  ```\n", "%s  \n%s\\\n%s\n\n", "<div>%s <b>%s</b></div>\n\n", "* * *\n%s\n", "~~%s\n", "####### %s\n", "[%s]: %s\n",
 	},
@@ -274,7 +274,9 @@ func TestLeftOutIsBounded(t *testing.T) {
 	}
 	words := 0
 	for _, l := range page.LeftOut {
-		words += l.Words
+		if l.Rule != "fields of messages" {
+			words += l.Words
+		}
 	}
 	if len(page.LeftOut) > 101 || words != 900 {
 		t.Errorf("%d rules for %d words, want at most 101 for 900: %v", len(page.LeftOut), words, page.LeftOut)

@@ -67,6 +67,15 @@ func (w *writer) finish(p *Page) {
 	slices.SortFunc(p.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Rule, b.Rule) })
 }
 
+// add writes a page that stands within another.
+func (w *writer) add(p *Page) {
+	w.block()
+	w.b.WriteString(p.Text + "\n")
+	for _, l := range p.LeftOut {
+		w.noteLeft(l.Rule, l.Words)
+	}
+}
+
 // maxPlaces bounds the places that are noted.
 const maxPlaces = 500_000
 
