@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"reflect"
+	"slices"
 
+	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
 
@@ -13,6 +15,7 @@ import (
 type standIn struct {
 	asked *Request // as it came
 	uids  []string // the workspaces that are left to ask
+	short []string // models that the conversation is too long for
 }
 
 // A FellBack is why a workspace did not answer, and another one was asked.
@@ -29,8 +32,10 @@ func (a *Answer) fallBack(cause error) bool {
 		return false
 	}
 	e := a.explainError(cause)
-	switch e.Code {
-	case chaterr.LLMProviderError, chaterr.LLMProviderTimeout, chaterr.LLMProviderRateLimited:
+	switch {
+	case e.Code == chaterr.LLMProviderError, e.Code == chaterr.LLMProviderTimeout, e.Code == chaterr.LLMProviderRateLimited:
+	case e.Reason == reasons[abi.ErrorContextLength]:
+		a.standIn.short = append(a.standIn.short, a.model)
 	default: // the request's own doing, or the operator's
 		return false
 	}
@@ -72,6 +77,9 @@ func (a *Answer) moveTo(uid string) error {
 	unnamed := loaded && source.Manifest().NoModel
 	if w.DefaultModel != "" || unnamed {
 		asked.Model = w.DefaultModel
+	}
+	if slices.Contains(a.standIn.short, asked.Model) {
+		return errPassedOver
 	}
 	r, err := asked.check()
 	if err != nil {

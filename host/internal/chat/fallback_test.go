@@ -49,6 +49,7 @@ func (f *fixture) start(t *testing.T, caller *auth.Caller, body string) (*chat.A
 var (
 	hi      = chattest.Script{Batches: [][]string{{"text:Hi", "finish:stop", "usage:3,4"}}}
 	failing = chattest.Script{Status: http.StatusInternalServerError, Body: "no"}
+	tooLong = chattest.Script{Status: http.StatusBadRequest, Head: chattest.Head("x-kind", "context_length")}
 )
 
 func TestFallback(t *testing.T) {
@@ -68,6 +69,13 @@ func TestFallback(t *testing.T) {
 		{"failure in the response", []chattest.Script{{Batches: [][]string{{`error:{"kind":"overloaded","message":"busy"}`}}}, hi}, "first", apierr.Code{}, 1},
 		{"twice", []chattest.Script{failing, {Status: 429}, hi}, "second", apierr.Code{}, 2},
 		{"thrice", []chattest.Script{{Status: 429}, failing, failing, hi}, "", chaterr.LLMProviderError, 2},
+		{"too long for the model", []chattest.Script{tooLong, hi}, "first", apierr.Code{}, 1},
+		// second names no model of its own
+		{"too long for each model", []chattest.Script{tooLong, tooLong, hi}, "", chaterr.LLMProviderRejectedRequest, 1},
+		{"busy for an hour, then too long", []chattest.Script{{Status: 429, Head: chattest.Head("retry-after", "3600")}, tooLong, hi}, "second", apierr.Code{}, 2},
+		{"too long, in the response", []chattest.Script{{Batches: [][]string{{"model:m", `error:{"kind":"context_length","message":"too long"}`}}}, hi}, "first", apierr.Code{}, 1},
+		{"content filter", []chattest.Script{{Status: 400, Head: chattest.Head("x-kind", "content_filter")}, hi}, "", chaterr.LLMProviderRejectedRequest, 0},
+		{"no quota", []chattest.Script{{Status: 402}, hi}, "first", apierr.Code{}, 1},
 		{"400", []chattest.Script{{Status: 400}, hi}, "", chaterr.LLMProviderRejectedRequest, 0},
 		{"401", []chattest.Script{{Status: 401}, hi}, "", chaterr.LLMProviderUnauthorized, 0},
 		{"a byte was sent", []chattest.Script{{Batches: [][]string{{"text:H"}}, End: &outbound.Error{Kind: outbound.Broken, Message: "cut"}}, hi}, "demo", chaterr.LLMProviderError, 0},
@@ -195,12 +203,15 @@ func TestFallbackKeepsSearches(t *testing.T) {
 // long as the client has no part of it, another workspace answers.
 func TestFallbackMidway(t *testing.T) {
 	cut := &outbound.Error{Kind: outbound.Broken, Message: "cut"}
+	silent := &outbound.Error{Kind: outbound.Timeout, Message: "silent"}
 	for _, tt := range []struct {
 		name  string
 		lines []string
 		by    string
 	}{
 		{"a role", []string{"model:some-model"}, "first"},
+		{"silence", []string{"model:some-model"}, "first"},
+		{"silence behind a text", []string{"text:H"}, "demo"},
 		{"reasoning", []string{"reasoning:hm"}, "first"},
 		{"a search begun", []string{"tool:0:c1:searchInIndex"}, "first"},
 		{"an error behind reasoning", []string{"reasoning:hm", `error:{"kind":"overloaded","message":"busy"}`}, "first"},
@@ -210,7 +221,11 @@ func TestFallbackMidway(t *testing.T) {
 	} {
 		for _, whole := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, whole %v", tt.name, whole), func(t *testing.T) {
-				f, _, _ := newFallback(t, chattest.Script{Batches: [][]string{tt.lines}, End: cut}, hi)
+				end := cut
+				if strings.HasPrefix(tt.name, "silence") {
+					end = silent
+				}
+				f, _, _ := newFallback(t, chattest.Script{Batches: [][]string{tt.lines}, End: end}, hi)
 				a, err := f.start(t, auth.Everyone(), asked(`"tools":[{"type":"function","function":{"name":"mine"}}]`))
 				if err != nil {
 					t.Fatal(err)

@@ -46,7 +46,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	}
 	var spare standIn
 	if len(w.Fallback) > 0 {
-		spare = standIn{q.clone(), w.Fallback}
+		spare = standIn{asked: q.clone(), uids: w.Fallback}
 	}
 	first, release, err := s.deps.prepare(ctx, r, w, q.Unnamed)
 	if err != nil {

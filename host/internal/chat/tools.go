@@ -32,10 +32,6 @@ func (n *reportNames) at(i int) *string {
 	return [...]*string{&n.progress, &n.sources, &n.message, &n.errors, &n.error}[i]
 }
 
-// IsReport reports whether name is a function whose calls are reports of the
-// host, for the client to read and not to answer.
-func IsReport(name string) bool { return reportOf(name) >= 0 }
-
 // reportOf returns which report name asks for, or -1.
 func reportOf(name string) int {
 	return slices.IndexFunc(reports[:], func(r [2]string) bool { return r[0] == name || r[1] == name })
