@@ -100,7 +100,7 @@ func (w *world) caller(rng *rand.Rand) *worldCaller {
 	patterns := []string{"*", "shop", "shop*", "notes", "private", "n*"}
 	rng.Shuffle(len(patterns), func(i, j int) { patterns[i], patterns[j] = patterns[j], patterns[i] })
 	allowed := slices.Clone(patterns[:1+rng.IntN(3)])
-	k, err := w.keys.Create(w.tb.Context(), auth.Draft{Actions: []string{"search", "chatCompletions", "documents.get"}, Indexes: allowed})
+	k, err := w.keys.Create(w.tb.Context(), auth.Everyone(), auth.Draft{Actions: []string{"search", "chatCompletions", "documents.get"}, Indexes: allowed})
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -66,61 +66,70 @@ const (
 	AllGets Action = "*.get" // what only reads, but for keys.get
 )
 
+// A scope is what an action concerns.
+type scope int
+
+const (
+	ofIndexes    scope = iota // indexes, or nothing that some keys must not see
+	ofWorkspaces              // workspaces: not for a key that is bound to indexes
+	ofHost                    // the whole host: not for a key that is bound to anything
+)
+
 // A trait is what the rules about keys must know of an action.
 type trait struct {
 	action Action
-	global bool // concerns the whole host: not for a key that is bound to indexes
+	scope  scope
 	reads  bool // held by [AllGets]
 	group  bool // has a group "prefix.*"
 }
 
 // traits holds every action, once.
 var traits = []trait{
-	{Search, false, true, false},
-	{DocumentsAdd, false, false, true},
-	{DocumentsGet, false, true, true},
-	{DocumentsDelete, false, false, true},
-	{IndexesCreate, false, false, true},
-	{IndexesGet, false, true, true},
-	{IndexesUpdate, false, false, true},
-	{IndexesDelete, false, false, true},
-	{IndexesSwap, false, false, true},
-	{TasksGet, false, true, true},
-	{TasksCancel, false, false, true},
-	{TasksDelete, false, false, true},
-	{SettingsGet, false, true, true},
-	{SettingsUpdate, false, false, true},
-	{StatsGet, false, true, true},
-	{MetricsGet, true, true, true},
-	{DumpsCreate, true, false, true},
-	{SnapshotsCreate, true, false, true},
-	{Version, true, true, false},
-	{KeysCreate, true, false, false},
-	{KeysGet, true, false, false},
-	{KeysUpdate, true, false, false},
-	{KeysDelete, true, false, false},
-	{ExperimentalGet, true, true, false},
-	{ExperimentalUpdate, true, false, false},
-	{Export, true, false, false},
-	{NetworkGet, true, true, false},
-	{NetworkUpdate, true, false, false},
-	{ClusterUpdate, true, false, false},
-	{ChatCompletions, false, false, false},
-	{ChatsGet, true, true, true},
-	{ChatsDelete, true, false, true},
-	{ChatsSettingsGet, true, true, true},
-	{ChatsSettingsWrite, true, false, true},
-	{WebhooksGet, true, true, true},
-	{WebhooksCreate, true, false, true},
-	{WebhooksUpdate, true, false, true},
-	{WebhooksDelete, true, false, true},
-	{PluginsGet, true, true, true},
-	{PluginsReload, true, false, true},
-	{PluginsUpdate, true, false, true},
-	{TelemetryGet, true, true, true},
-	{TelemetryVerify, true, false, true},
-	{TelemetryFlush, true, false, true},
-	{TelemetryDelete, true, false, true},
+	{Search, ofIndexes, true, false},
+	{DocumentsAdd, ofIndexes, false, true},
+	{DocumentsGet, ofIndexes, true, true},
+	{DocumentsDelete, ofIndexes, false, true},
+	{IndexesCreate, ofIndexes, false, true},
+	{IndexesGet, ofIndexes, true, true},
+	{IndexesUpdate, ofIndexes, false, true},
+	{IndexesDelete, ofIndexes, false, true},
+	{IndexesSwap, ofIndexes, false, true},
+	{TasksGet, ofIndexes, true, true},
+	{TasksCancel, ofIndexes, false, true},
+	{TasksDelete, ofIndexes, false, true},
+	{SettingsGet, ofIndexes, true, true},
+	{SettingsUpdate, ofIndexes, false, true},
+	{StatsGet, ofIndexes, true, true},
+	{MetricsGet, ofHost, true, true},
+	{DumpsCreate, ofHost, false, true},
+	{SnapshotsCreate, ofHost, false, true},
+	{Version, ofWorkspaces, true, false},
+	{KeysCreate, ofHost, false, false},
+	{KeysGet, ofHost, false, false},
+	{KeysUpdate, ofHost, false, false},
+	{KeysDelete, ofHost, false, false},
+	{ExperimentalGet, ofHost, true, false},
+	{ExperimentalUpdate, ofHost, false, false},
+	{Export, ofHost, false, false},
+	{NetworkGet, ofHost, true, false},
+	{NetworkUpdate, ofHost, false, false},
+	{ClusterUpdate, ofHost, false, false},
+	{ChatCompletions, ofIndexes, false, false},
+	{ChatsGet, ofWorkspaces, true, true},
+	{ChatsDelete, ofWorkspaces, false, true},
+	{ChatsSettingsGet, ofWorkspaces, true, true},
+	{ChatsSettingsWrite, ofWorkspaces, false, true},
+	{WebhooksGet, ofHost, true, true},
+	{WebhooksCreate, ofHost, false, true},
+	{WebhooksUpdate, ofHost, false, true},
+	{WebhooksDelete, ofHost, false, true},
+	{PluginsGet, ofHost, true, true},
+	{PluginsReload, ofHost, false, true},
+	{PluginsUpdate, ofHost, false, true},
+	{TelemetryGet, ofHost, true, true},
+	{TelemetryVerify, ofHost, false, true},
+	{TelemetryFlush, ofHost, false, true},
+	{TelemetryDelete, ofHost, false, true},
 }
 
 // holds reports whether a, which may be a group, holds the action of t.
@@ -145,18 +154,30 @@ func (a Action) known() bool {
 	return false
 }
 
-// expand returns every single action that held holds, for a key that may use
-// the indexes of patterns: one that is bound to some never acts on the host.
-func expand(held []Action, patterns []string) map[Action]bool {
-	all, bound := make(map[Action]bool), scoped(patterns)
-	for _, a := range held {
+// actions returns every single action that k allows: one that is bound to some
+// indexes or workspaces never acts on the host.
+func (k *Key) actions() map[Action]bool {
+	all := make(map[Action]bool)
+	for _, a := range k.Actions {
 		for _, t := range traits {
-			if a.holds(t) && !(bound && t.global) {
+			if a.holds(t) && k.boundBelow(t) == "" {
 				all[t.action] = true
 			}
 		}
 	}
 	return all
+}
+
+// boundBelow names the field that binds k to less than the action of t concerns;
+// empty: none does.
+func (k *Key) boundBelow(t trait) string {
+	switch {
+	case t.scope != ofIndexes && len(k.Indexes) > 0 && !slices.Contains(k.Indexes, "*"):
+		return "indexes"
+	case t.scope == ofHost && k.spaces() != nil:
+		return "workspaces"
+	}
+	return ""
 }
 
 // Changes reports whether a lets its holder change what all nodes of a cluster

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/access/limit"
@@ -79,7 +80,9 @@ func (c *Caller) Payer(address netip.Addr) limit.Party {
 
 // Bound reports whether c may use some indexes or some workspaces alone: then it
 // learns nothing of what others do.
-func (c *Caller) Bound() bool { return !c.all && (scoped(c.indexes) || c.spaces != nil) }
+func (c *Caller) Bound() bool {
+	return !c.all && (len(c.indexes) > 0 && !slices.Contains(c.indexes, "*") || c.spaces != nil)
+}
 
 // AllWorkspaces reports whether c may use every workspace.
 func (c *Caller) AllWorkspaces() bool { return c.all || c.spaces == nil }
@@ -102,6 +105,35 @@ func (c *Caller) Require(a Action) error {
 		return apierr.Newf(apierr.InvalidAPIKey, "A tenant token does not allow `%s`: it is good for `search` and `chatCompletions`, as far as its key allows them.", a)
 	}
 	return apierr.Newf(apierr.InvalidAPIKey, "This API key does not allow `%s`: use one whose `actions` hold it.", a)
+}
+
+// covers returns an error where k may do anything that c may not: else a key that
+// makes keys, or is shown their values, could have any right by way of another one.
+func (c *Caller) covers(k *Key) error {
+	if c.all {
+		return nil
+	}
+	may := k.actions()
+	for _, t := range traits {
+		if may[t.action] && !c.actions[t.action] {
+			return apierr.Newf(apierr.InvalidAPIKey, "This API key does not allow `%s`, and none that it makes or changes may: take the action away, or use a key whose `actions` hold it.", t.action)
+		}
+	}
+	for _, p := range k.Indexes {
+		if !matchAny(c.indexes, p) {
+			return apierr.Newf(apierr.InvalidAPIKey, "This API key does not reach the indexes `%s`, and none that it makes or changes may: use a key whose `indexes` hold that.", p)
+		}
+	}
+	if c.spaces != nil && (k.spaces() == nil || slices.ContainsFunc(k.Workspaces, func(p string) bool { return !matchAny(c.spaces, p) })) {
+		return apierr.Newf(apierr.InvalidAPIKey, "This API key is bound to some workspaces, and so must be those that it makes or changes: give `workspaces`, such as [%q].", strings.Join(c.spaces, `", "`))
+	}
+	if c.expires != nil && (k.ExpiresAt == nil || k.ExpiresAt.After(*c.expires)) {
+		return apierr.Newf(apierr.InvalidAPIKey, "This API key ends at %s, and none that it makes or changes may last longer: give `expiresAt` as that or sooner, or use a key that lasts.", c.expires.Format(time.RFC3339))
+	}
+	if !c.payer.Limits.IsZero() {
+		return apierr.Newf(apierr.InvalidAPIKey, "This API key has limits, which those that it makes would not share: make and change keys with one that has none.")
+	}
+	return nil
 }
 
 // Index reports whether c may use the index called uid, and under which

@@ -84,7 +84,7 @@ func (d *Draft) key(now time.Time) (Key, error) {
 	if err := checkWorkspaces(d.Workspaces); err != nil {
 		return Key{}, err
 	}
-	if err := checkScope(k.Actions, k.Indexes); err != nil {
+	if err := k.checkScope(); err != nil {
 		return Key{}, err
 	}
 	if d.Limits != nil {
@@ -114,38 +114,42 @@ func parseUID(uid string) (string, error) {
 	return u.String(), nil
 }
 
-// checkScope refuses a key that is bound to some indexes and yet may act on
-// the whole host. The group "*" is allowed and then holds no such action. It
+// checkScope refuses a key that is bound to some indexes or workspaces and yet may
+// act on more. The group "*" is allowed and then holds no such action. It
 // also refuses one that holds such a group and is given no index: that reads as
 // if it could do nothing, and it could do all that concerns the host.
-func checkScope(actions []Action, indexes []string) error {
-	if len(indexes) == 0 {
-		for _, a := range actions {
-			if a == All || a == AllGets {
+func (k *Key) checkScope() error {
+	for _, a := range k.Actions {
+		if a == All || a == AllGets {
+			if len(k.Indexes) == 0 {
 				return apierr.Newf(apierr.InvalidAPIKeyIndexes,
 					"`indexes` is empty, and `actions` holds `%s`: write [\"*\"] for all indexes, the names of some, such as [\"products\"], or, for a key of the host alone, its actions one by one.", a)
 			}
-		}
-	}
-	if !scoped(indexes) {
-		return nil
-	}
-	for _, a := range actions {
-		if a == All || a == AllGets {
 			continue
 		}
 		for _, t := range traits {
-			if t.global && a.holds(t) {
+			if !a.holds(t) {
+				continue
+			}
+			switch k.boundBelow(t) {
+			case "indexes":
 				return apierr.Newf(apierr.IndexScopedAPIKeyWithGlobalAction,
 					"`actions`: `%s` concerns the whole host, and `indexes` binds this key to some: take the action away, or give `indexes` as [\"*\"].", a)
+			case "workspaces":
+				return apierr.Newf(apierr.InvalidAPIKeyActions,
+					"`actions`: `%s` concerns the whole host, and `workspaces` binds this key to some: take the action away, or leave `workspaces` out.", a)
 			}
 		}
 	}
 	return nil
 }
 
-func scoped(indexes []string) bool {
-	return len(indexes) > 0 && !slices.Contains(indexes, "*")
+// spaces are the patterns of the workspaces that k is bound to; nil: it is not.
+func (k *Key) spaces() []string {
+	if slices.Contains(k.Workspaces, "*") {
+		return nil
+	}
+	return k.Workspaces
 }
 
 // expiryLayouts are the forms of a time that expiresAt takes; without a zone it

@@ -20,9 +20,9 @@ func (s *Service) Value(k *Key) string {
 	return derive(s.master, k.UID)
 }
 
-// SeesValues reports whether c may be shown the values of keys: only who may
-// make a key with any rights, for a value is as good as all that its key may do.
-func SeesValues(c *Caller) bool { return c.Allows(KeysCreate) }
+// SeesValue reports whether c may be shown the value of k: only who may make such a
+// key, for a value is as good as all that its key may do.
+func SeesValue(c *Caller, k *Key) bool { return c.Allows(KeysCreate) && c.covers(k) == nil }
 
 // Keys returns keys offset to offset+limit, ordered by uid, and how many there
 // are in all.
@@ -59,10 +59,14 @@ func NotFound() *apierr.Error {
 	return apierr.Newf(apierr.APIKeyNotFound, "No API key has this uid or value: GET /keys lists all.")
 }
 
-// Create makes the key that d describes. The errors are those of the fields,
-// and [apierr.APIKeyAlreadyExists].
-func (s *Service) Create(ctx context.Context, d Draft) (Key, error) {
+// Create makes the key that d describes, for by. The errors are those of the fields,
+// [apierr.APIKeyAlreadyExists], and [apierr.InvalidAPIKey] where the key may do more
+// than by may.
+func (s *Service) Create(ctx context.Context, by *Caller, d Draft) (Key, error) {
 	k, err := d.key(s.time())
+	if err == nil {
+		err = by.covers(&k)
+	}
 	if err != nil {
 		return Key{}, err
 	}
@@ -81,10 +85,14 @@ type Change struct {
 	Limits            json.RawMessage         // merged into those there are; nil: no change
 }
 
-// Update changes the key with this uid or value. The errors are
-// [apierr.APIKeyNotFound] and [apierr.InvalidAPIKeyLimits].
-func (s *Service) Update(ctx context.Context, uidOrValue string, c Change) (Key, error) {
+// Update changes the key with this uid or value, for by. The errors are
+// [apierr.APIKeyNotFound], [apierr.InvalidAPIKeyLimits], and [apierr.InvalidAPIKey]
+// where limits change of a key that may do more than by may.
+func (s *Service) Update(ctx context.Context, by *Caller, uidOrValue string, c Change) (Key, error) {
 	k, err := s.Key(uidOrValue)
+	if err == nil && c.Limits != nil {
+		err = by.covers(&k)
+	}
 	if err != nil {
 		return Key{}, err
 	}

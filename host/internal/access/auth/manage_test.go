@@ -46,10 +46,12 @@ func TestCreateErrors(t *testing.T) {
 		{"all reads, no index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"*.get"}, nil }), apierr.InvalidAPIKeyIndexes, "`indexes` is empty, and `actions` holds `*.get`"},
 		{"global action, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"search", "keys.get"}, []string{"a"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`keys.get`"},
 		{"global group, one index", with(func(d *auth.Draft) { d.Actions, d.Indexes = []string{"chats.*"}, []string{"a*"} }), apierr.IndexScopedAPIKeyWithGlobalAction, "`chats.*`"},
+		{"global action, one workspace", with(func(d *auth.Draft) { d.Actions, d.Workspaces = []string{"search", "metrics.get"}, []string{"a"} }), apierr.InvalidAPIKeyActions, "`metrics.get`"},
+		{"global group, no workspace", with(func(d *auth.Draft) { d.Actions, d.Workspaces = []string{"plugins.*"}, []string{} }), apierr.InvalidAPIKeyActions, "`plugins.*`"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := s.Create(t.Context(), tt.draft)
+			_, err := s.Create(t.Context(), auth.Everyone(), tt.draft)
 			if !apierr.Is(err, tt.code) || !strings.Contains(err.Error(), tt.message) {
 				t.Errorf("Create: error %v, want %s with %q", err, tt.code, tt.message)
 			}
@@ -57,6 +59,84 @@ func TestCreateErrors(t *testing.T) {
 	}
 	if _, total := s.Keys(0, 0); total != 5 {
 		t.Errorf("%d keys after refusals, want 5", total)
+	}
+}
+
+// TestNoKeyBeyondItsMaker: who may make keys makes none that may do more than it, nor is
+// shown the value of one.
+func TestNoKeyBeyondItsMaker(t *testing.T) {
+	s := open(t, master, newClock())
+	all, soon, later := []string{"*"}, "2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z"
+	makes := []string{"keys.create", "keys.get", "keys.update", "search"}
+	search := auth.Draft{Actions: []string{"search"}, Indexes: all}
+	tests := []struct {
+		name        string
+		maker, made auth.Draft
+		refused     string // empty: it is made
+	}{
+		{"the same", auth.Draft{Actions: makes, Indexes: all}, auth.Draft{Actions: makes, Indexes: all}, ""},
+		{"less", auth.Draft{Actions: makes, Indexes: all}, auth.Draft{Actions: []string{"search"}, Indexes: []string{"a"}, Workspaces: []string{"w"}, ExpiresAt: &soon}, ""},
+		{"another action", auth.Draft{Actions: makes, Indexes: all}, auth.Draft{Actions: []string{"search", "documents.add"}, Indexes: all}, "`documents.add`"},
+		{"all actions", auth.Draft{Actions: makes, Indexes: all}, auth.Draft{Actions: all, Indexes: all}, "does not allow"},
+		{"all actions of an index", auth.Draft{Actions: makes, Indexes: all}, auth.Draft{Actions: all, Indexes: []string{"a"}}, "does not allow"},
+		{"indexes, of a key of the host", auth.Draft{Actions: makes}, search, "`*`"},
+		{"later", auth.Draft{Actions: makes, Indexes: all, ExpiresAt: &soon}, auth.Draft{Actions: []string{"search"}, Indexes: all, ExpiresAt: &later}, soon},
+		{"never", auth.Draft{Actions: makes, Indexes: all, ExpiresAt: &soon}, search, soon},
+		{"the same end", auth.Draft{Actions: makes, Indexes: all, ExpiresAt: &soon}, auth.Draft{Actions: []string{"search"}, Indexes: all, ExpiresAt: &soon}, ""},
+		{"without limits", auth.Draft{Actions: makes, Indexes: all, Limits: []byte(`{"parallel":1}`)}, search, "limits"},
+		{"all by all", auth.Draft{Actions: all, Indexes: all}, auth.Draft{Actions: all, Indexes: all}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, value := create(t, s, tt.maker)
+			maker, err := s.Authenticate("Bearer " + value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := s.Create(t.Context(), maker, tt.made)
+			if tt.refused == "" && err != nil || tt.refused != "" && (!apierr.Is(err, apierr.InvalidAPIKey) || !strings.Contains(err.Error(), tt.refused)) {
+				t.Fatalf("Create: error %v, want one with %q", err, tt.refused)
+			}
+			if k, _ = create(t, s, tt.made); auth.SeesValue(maker, &k) != (tt.refused == "") {
+				t.Errorf("the value of such a key is shown: %v, want %v", tt.refused != "", tt.refused == "")
+			}
+			_, err = s.Update(t.Context(), maker, k.UID, auth.Change{Limits: []byte(`null`)})
+			if (err == nil) != (tt.refused == "") {
+				t.Errorf("Update of limits of such a key: error %v, want one: %v", err, tt.refused != "")
+			}
+			if _, err := s.Update(t.Context(), maker, k.UID, auth.Change{Name: apierr.Optional[string]{Set: true}}); err != nil {
+				t.Errorf("Update of the name of such a key: %v", err)
+			}
+		})
+	}
+}
+
+// TestBoundToWorkspaces: a key that is bound to workspaces never acts on the host, even
+// one that was stored with all actions.
+func TestBoundToWorkspaces(t *testing.T) {
+	s := open(t, master, newClock())
+	for _, tt := range []struct {
+		workspaces []string
+		host       bool
+	}{{nil, true}, {[]string{"*"}, true}, {[]string{"a", "*"}, true}, {[]string{"a*"}, false}, {[]string{}, false}} {
+		_, value := create(t, s, auth.Draft{Actions: []string{"*"}, Indexes: []string{"*"}, Workspaces: tt.workspaces})
+		c, err := s.Authenticate("Bearer " + value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []auth.Action{auth.MetricsGet, auth.KeysCreate, auth.KeysGet, auth.KeysUpdate, auth.KeysDelete, auth.DumpsCreate, auth.SnapshotsCreate, auth.Export, auth.NetworkUpdate, auth.WebhooksGet, auth.PluginsGet, auth.PluginsUpdate, auth.TelemetryGet, auth.ExperimentalUpdate, auth.ClusterUpdate} {
+			if c.Allows(a) != tt.host {
+				t.Errorf("a key with * and the workspaces %q may %s: %v, want %v", tt.workspaces, a, !tt.host, tt.host)
+			}
+		}
+		for _, a := range []auth.Action{auth.Search, auth.ChatCompletions, auth.ChatsGet, auth.ChatsSettingsWrite, auth.DocumentsAdd, auth.TasksGet, auth.StatsGet, auth.Version} {
+			if !c.Allows(a) {
+				t.Errorf("a key with * and the workspaces %q may not %s", tt.workspaces, a)
+			}
+		}
+		if c.Bound() == tt.host {
+			t.Errorf("a key of the workspaces %q is bound: %v", tt.workspaces, !tt.host)
+		}
 	}
 }
 
@@ -70,7 +150,7 @@ func TestExpiryForms(t *testing.T) {
 		"2030-01-31 12:00:00":       "2030-01-31T12:00:00Z",
 		"2030-01-31":                "2030-01-31T00:00:00Z",
 	} {
-		k, err := s.Create(t.Context(), auth.Draft{ExpiresAt: &given})
+		k, err := s.Create(t.Context(), auth.Everyone(), auth.Draft{ExpiresAt: &given})
 		if err != nil {
 			t.Errorf("Create with %q: %v", given, err)
 			continue
@@ -91,7 +171,7 @@ func TestManage(t *testing.T) {
 		}
 	}
 	c.t = c.t.Add(time.Minute)
-	got, err := s.Update(t.Context(), value, auth.Change{Name: apierr.Optional[string]{Set: true}})
+	got, err := s.Update(t.Context(), auth.Everyone(), value, auth.Change{Name: apierr.Optional[string]{Set: true}})
 	if err != nil || got.Name != nil || *got.Description != "d" || !got.UpdatedAt.Equal(c.t) || got.CreatedAt.Equal(c.t) {
 		t.Errorf("Update = %+v, %v, want no name, the same description, and a new time", got, err)
 	}
@@ -110,7 +190,7 @@ func TestManage(t *testing.T) {
 	}
 	for what, f := range map[string]func() error{
 		"Key":    func() error { _, err := s.Key(k.UID); return err },
-		"Update": func() error { _, err := s.Update(t.Context(), k.UID, auth.Change{}); return err },
+		"Update": func() error { _, err := s.Update(t.Context(), auth.Everyone(), k.UID, auth.Change{}); return err },
 		"Delete": func() error { return s.Delete(t.Context(), k.UID) },
 	} {
 		if err := f(); !apierr.Is(err, apierr.APIKeyNotFound) || strings.Contains(err.Error(), k.UID) {
@@ -128,7 +208,7 @@ func TestHammerKeys(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				k, err := s.Create(t.Context(), auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+				k, err := s.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
 				if err != nil {
 					t.Error(err)
 					return

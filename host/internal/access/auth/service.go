@@ -112,7 +112,7 @@ func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Millisec
 // put takes k in, in place of the key of the same uid. s.mu is held, or s is
 // not shared yet.
 func (s *Service) put(k Key) {
-	e := &entry{key: k, caller: &Caller{actions: expand(k.Actions, k.Indexes), indexes: k.Indexes, spaces: k.Workspaces, id: "key " + k.UID, payer: limit.Party{Subject: limit.Key(k.UID), Limits: k.Limits}, key: k.UID, expires: k.ExpiresAt}}
+	e := &entry{key: k, caller: &Caller{actions: k.actions(), indexes: k.Indexes, spaces: k.spaces(), id: "key " + k.UID, payer: limit.Party{Subject: limit.Key(k.UID), Limits: k.Limits}, key: k.UID, expires: k.ExpiresAt}}
 	s.byUID[k.UID] = e
 	if s.Protected() {
 		e.value = derive(s.master, k.UID)

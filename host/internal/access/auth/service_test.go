@@ -33,7 +33,7 @@ func open(t testing.TB, masterKey string, c *clock) *auth.Service {
 // create makes a key and returns it with its value.
 func create(t testing.TB, s *auth.Service, d auth.Draft) (auth.Key, string) {
 	t.Helper()
-	k, err := s.Create(t.Context(), d)
+	k, err := s.Create(t.Context(), auth.Everyone(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func TestNarrowKeys(t *testing.T) {
 	t.Parallel()
 	r := newMovies(t)
 	narrow := []string{"Authorization", "Bearer " + r.key([]string{"*"}, []string{"mov*"})}
-	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"search", "chatCompletions"}, Indexes: []string{"*"}})
+	k, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"search", "chatCompletions"}, Indexes: []string{"*"}})
 	check(t, err)
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
 		"apiKeyUid": k.UID, "searchRules": map[string]any{"movies": map[string]any{"filter": "genre != horror"}},

@@ -296,7 +296,7 @@ func TestUsage(t *testing.T) {
 		{auth.Draft{Indexes: []string{"*"}, Workspaces: []string{"de*"}}, []string{"demo"}},
 	} {
 		bound.draft.Actions = []string{"stats.get"}
-		k, err := r.keys.Create(t.Context(), bound.draft)
+		k, err := r.keys.Create(t.Context(), auth.Everyone(), bound.draft)
 		check(t, err)
 		var got struct{ Keys, Workspaces []struct{ UID string } }
 		a := r.do("GET", "/usage", "", "Authorization", "Bearer "+r.keys.Value(&k))

@@ -333,7 +333,7 @@ func TestMCPRights(t *testing.T) {
 	if got := r.names(t, key([]string{"search", "chatCompletions"}, []string{"*"})...); got != "ask "+four {
 		t.Errorf("tools of a key that may ask = %q, want ask and %q", got, four)
 	}
-	bound, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"*"}, Workspaces: []string{"none"}})
+	bound, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"*"}, Workspaces: []string{"none"}})
 	check(t, err)
 	if got := r.names(t, "Authorization", "Bearer "+r.keys.Value(&bound)); got != four {
 		t.Errorf("tools of a key without workspaces = %q, want %q", got, four)

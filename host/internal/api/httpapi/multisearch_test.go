@@ -234,7 +234,7 @@ func TestClientLeavesSearch(t *testing.T) {
 // tenant returns a tenant token of a key that may search everything.
 func (r *rig) tenant(t *testing.T, rules map[string]any) string {
 	t.Helper()
-	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
+	k, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"search"}, Indexes: []string{"*"}})
 	check(t, err)
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"apiKeyUid": k.UID, "searchRules": rules}).SignedString([]byte(r.keys.Value(&k)))
 	check(t, err)

@@ -313,7 +313,7 @@ func check(tb testing.TB, err error) {
 // key makes an API key and returns its value.
 func (r *rig) key(actions, indexes []string) string {
 	r.tb.Helper()
-	k, err := r.keys.Create(r.tb.Context(), auth.Draft{Actions: actions, Indexes: indexes})
+	k, err := r.keys.Create(r.tb.Context(), auth.Everyone(), auth.Draft{Actions: actions, Indexes: indexes})
 	check(r.tb, err)
 	return r.keys.Value(&k)
 }

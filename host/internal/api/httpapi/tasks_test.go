@@ -168,7 +168,7 @@ func TestTasksOfOthers(t *testing.T) {
 func TestTaskKnowsItsKey(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, wish{})
-	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"documents.add"}, Indexes: []string{"*"}})
+	k, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"documents.add"}, Indexes: []string{"*"}})
 	check(t, err)
 	r.task(r.do("POST", "/indexes/a/documents", `[{"id":1}]`))
 	r.task(r.do("POST", "/indexes/a/documents", `[{"id":1}]`, "Authorization", "Bearer "+r.keys.Value(&k)))

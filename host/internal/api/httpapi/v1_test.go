@@ -69,9 +69,9 @@ func TestV1Models(t *testing.T) {
 			t.Fatalf("PATCH %s = %d %s", path, a.status, a.body)
 		}
 	}
-	bound, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"chatCompletions"}, Indexes: []string{"*"}, Workspaces: []string{"b*"}})
+	bound, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"chatCompletions"}, Indexes: []string{"*"}, Workspaces: []string{"b*"}})
 	check(t, err)
-	none, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"chatCompletions"}, Indexes: []string{"*"}, Workspaces: []string{}})
+	none, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"chatCompletions"}, Indexes: []string{"*"}, Workspaces: []string{}})
 	check(t, err)
 	b := "Bearer " + r.keys.Value(&bound)
 	r.play(t, []scenario{
@@ -93,7 +93,7 @@ func TestV1Models(t *testing.T) {
 // A key that is bound to workspaces sees no other one, on any route.
 func TestKeysOfWorkspaces(t *testing.T) {
 	r := newRig(t, wish{})
-	k, err := r.keys.Create(t.Context(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"*"}, Workspaces: []string{"o*"}})
+	k, err := r.keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"*"}, Workspaces: []string{"o*"}})
 	check(t, err)
 	header := []string{"Authorization", "Bearer " + r.keys.Value(&k)}
 	r.play(t, []scenario{
@@ -106,6 +106,10 @@ func TestKeysOfWorkspaces(t *testing.T) {
 		{name: "delete", method: "DELETE", path: "/chats/demo", header: header, status: 404, code: "chat_not_found"},
 		{name: "ask", method: "POST", path: completions, body: hello, header: header, status: 404, code: "chat_not_found"},
 		{name: "its own", method: "GET", path: "/chats/orphan", header: header, status: 200},
+		{name: "a key without the bound", method: "POST", path: "/keys", body: `{"actions":["*"],"indexes":["*"],"expiresAt":null}`, header: header, status: 403, code: "invalid_api_key"},
+		{name: "figures of others", method: "GET", path: "/metrics", header: header, status: 403, code: "invalid_api_key"},
+		{name: "plugins of others", method: "GET", path: "/plugins", header: header, status: 403, code: "invalid_api_key"},
+		{name: "the log", method: "POST", path: "/logs/stream", body: `{"target":"info"}`, header: header, status: 403, code: "invalid_api_key"},
 		{name: "key shows them", method: "GET", path: "/keys/" + k.UID, status: 200, contains: []string{`"workspaces":["o*"]`}},
 	})
 	checkErrorV1(t, r.do("POST", "/v1/chat/completions", helloV1, header...), 404, "invalid_request_error", "model_not_found", "model")

@@ -48,7 +48,7 @@ type keyBody struct {
 // keyBody is k as the caller of r may see it.
 func (s *Server) keyBody(r *request.Call, k *auth.Key) keyBody {
 	var value *string
-	if auth.SeesValues(r.Caller) {
+	if auth.SeesValue(r.Caller, k) {
 		value = new(s.Auth.Value(k))
 	}
 	workspaces := k.Workspaces
@@ -131,7 +131,7 @@ func (s *Server) CreateKey(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	k, err := s.Auth.Create(r.Base, d)
+	k, err := s.Auth.Create(r.Base, r.Caller, d)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s *Server) PatchKey(r *request.Call) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	k, err := s.Auth.Update(r.Base, r.Param("key"), auth.Change{Name: b.Name, Description: b.Description, Limits: b.Limits})
+	k, err := s.Auth.Update(r.Base, r.Caller, r.Param("key"), auth.Change{Name: b.Name, Description: b.Description, Limits: b.Limits})
 	if err != nil {
 		return err
 	}
