@@ -98,6 +98,31 @@ func mergeDetails(all []json.RawMessage) json.RawMessage {
 	return encodeDetails(sum)
 }
 
+const (
+	maxDetails = 64 << 10 // bytes of a task's details, beyond which members over maxDetail are left out
+	maxDetail  = 2 << 10
+)
+
+// shorten leaves large members out of details that are large, and names them: a list of
+// tasks, a batch and the messages of webhooks hold the details of many.
+func shorten(details json.RawMessage) json.RawMessage {
+	var m map[string]json.RawMessage
+	if len(details) <= maxDetails || json.Unmarshal(details, &m) != nil {
+		return details
+	}
+	left, kept := []string{}, map[string]any{}
+	for name, v := range m {
+		if len(v) > maxDetail {
+			left = append(left, name)
+		} else {
+			kept[name] = v
+		}
+	}
+	slices.Sort(left)
+	kept["leftOut"] = left
+	return encodeDetails(kept)
+}
+
 // unapplied returns the details of a task that came to its end without being
 // applied: the counts that are not known yet are 0.
 func unapplied(details json.RawMessage) json.RawMessage {

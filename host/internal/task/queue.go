@@ -226,7 +226,7 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 	}
 	t := Task{
 		UID: q.next, Key: n.Key, Origin: n.Origin, Metadata: n.Metadata, IndexUID: n.IndexUID, Indexes: n.Indexes, Type: n.Type, Status: Enqueued,
-		Details: n.Details, EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
+		Details: shorten(n.Details), EnqueuedAt: q.opts.Now().UTC(), Body: n.Body, BodySize: n.BodySize,
 	}
 	if n.UID != nil {
 		t.UID = *n.UID

@@ -363,3 +363,36 @@ func TestHammerEnqueue(t *testing.T) {
 		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 	}
 }
+
+// TestLargeDetails: the details of a task, and what it comes to, are kept without their
+// large members, which are named, so that lists and webhooks have small ones alone.
+func TestLargeDetails(t *testing.T) {
+	long := strings.Repeat("x", 3<<20)
+	p := &recorder{answer: func(works []task.Work) ([]task.Outcome, error) {
+		return []task.Outcome{{Details: json.RawMessage(`{"warning":"w","synonyms":"` + long + `"}`)}}, nil
+	}}
+	q := open(t, openStore(t), p, task.Options{})
+	s, err := q.Enqueue(t.Context(), task.New{Type: task.SettingsUpdate, IndexUID: "a", Details: json.RawMessage(`{"synonyms":"` + long + `","stopWords":["a"],"chat":"` + long[:3000] + `"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	details := func() string {
+		got, err := q.Task(t.Context(), s.TaskUID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got.Details)
+	}
+	if got, want := details(), `{"leftOut":["chat","synonyms"],"stopWords":["a"]}`; got != want {
+		t.Errorf("details = %.200s, want %s", got, want)
+	}
+	defer run(q)()
+	wait(t, q, s.TaskUID)
+	if got, want := details(), `{"leftOut":["synonyms"],"warning":"w"}`; got != want {
+		t.Errorf("details at the end = %.200s, want %s", got, want)
+	}
+	b, err := q.Batch(t.Context(), 0, nil)
+	if err != nil || len(b.Details) > 100 {
+		t.Errorf("the batch has details of %d bytes, %v", len(b.Details), err)
+	}
+}

@@ -168,7 +168,7 @@ func (t *Task) end(o Outcome, now time.Time) {
 		t.Status, t.Error = Failed, o.Err
 	}
 	if o.Details != nil {
-		t.Details = o.Details
+		t.Details = shorten(o.Details)
 	}
 }
 

@@ -34,8 +34,10 @@ type WebhookOptions struct {
 	Waiting int           // finished tasks that may wait, past which new ones are left out; default 10,000
 }
 
-// perMessage bounds the tasks of one message.
-const perMessage = 1000
+const (
+	perMessage   = 1000     // tasks of one message
+	waitingBytes = 64 << 20 // of the details of tasks that wait, as Waiting bounds their number
+)
 
 // A Webhook sends tasks that have ended to one address, in their order. It
 // never keeps the queue waiting: where the other side is slow or away, messages
@@ -48,6 +50,7 @@ type Webhook struct {
 
 	mu      sync.Mutex
 	waiting []Task
+	size    int // bytes of details of waiting
 	left    int // out, since the last message
 }
 
@@ -68,9 +71,14 @@ func NewWebhook(o WebhookOptions) *Webhook {
 // Finished notes tasks that came to their end; see [Options].
 func (w *Webhook) Finished(ts []Task) {
 	w.mu.Lock()
-	n := max(min(len(ts), w.opts.Waiting-len(w.waiting)), 0)
-	w.waiting = append(w.waiting, ts[:n]...)
-	w.left += len(ts) - n
+	for i := range ts {
+		if len(w.waiting) == w.opts.Waiting || w.size > waitingBytes {
+			w.left += len(ts) - i
+			break
+		}
+		w.waiting = append(w.waiting, ts[i])
+		w.size += len(ts[i].Details)
+	}
 	w.mu.Unlock()
 	select {
 	case w.filled <- struct{}{}:
@@ -114,6 +122,9 @@ func (w *Webhook) take() (part []Task, left int) {
 	defer w.mu.Unlock()
 	n := min(len(w.waiting), perMessage)
 	part, w.waiting = w.waiting[:n:n], w.waiting[n:]
+	for i := range part {
+		w.size -= len(part[i].Details)
+	}
 	left, w.left = w.left, 0
 	return part, left
 }

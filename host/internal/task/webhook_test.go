@@ -128,6 +128,19 @@ func TestWebhookNeverWaits(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
+	m = &mailbox{hold: make(chan struct{})}
+	w = task.NewWebhook(task.WebhookOptions{To: m, Render: line, Failed: func(err error) { failed <- err }})
+	details := make([]byte, 10<<20)
+	for i := range uint32(20) { // far fewer than 10,000, of 200 MB
+		w.Finished([]task.Task{{UID: i, Details: details}})
+	}
+	close(m.hold)
+	if err := <-failed; !strings.Contains(err.Error(), "too many wait") {
+		t.Errorf("failed with %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
 	stuck := &mailbox{hold: make(chan struct{})}
 	w = task.NewWebhook(task.WebhookOptions{To: stuck, Render: line})
 	w.Finished([]task.Task{{UID: 1}})
