@@ -43,8 +43,8 @@ func readMarked(ctx context.Context, data []byte, mdx bool) (*Page, error) {
 
 // Bounds of what the parser is given: what goes beyond is written as it is.
 const (
-	// maxMarks bounds how many marks of quotations and lists a line begins with: each is a level that the
-	// parser goes into.
+	// maxMarks bounds how many marks of quotations, lists and footnotes a line begins with: each is a level that
+	// the parser goes into.
 	maxMarks = 100
 	// maxEffort bounds the characters of a paragraph times those of them that may begin something, for which
 	// the parser may look through all of it, and maxEffortInAll the sum. Of a line it looks at what is before the
@@ -78,7 +78,7 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 
 // isParsable reports whether a parser of Markdown goes through a text in time and in depth.
 func isParsable(source string) bool {
-	size, begins, effort, parts, columns := 0, 0, 0, 0, 0
+	size, begins, effort, parts, columns, depth := 0, 0, 0, 0, 0, 0
 	var within []int // the columns in which what is in the quotations and items under way begins
 	for line := range strings.Lines(source) {
 		marks, rest := countMarks(line)
@@ -102,6 +102,9 @@ func isParsable(source string) bool {
 			if begun = marks > 0 && indent < base+4; begun {
 				within = append(within, columnOf(line[:strings.LastIndex(line, rest)]))
 			}
+			if marks > 0 || len(within) == 0 {
+				depth = max(marks, len(within))
+			}
 		}
 		if begun || rest == "" || rest[0] == '|' || rest[0] == '#' { // a block of its own
 			effort += size * begins
@@ -113,8 +116,10 @@ func isParsable(source string) bool {
 		case strings.Trim(rest, "|:- \t") == "": // what is between the head and the rows of a table
 			columns = max(columns, strings.Count(rest, "|"))
 		}
-		if rest != "" {
-			parts += 1 + marks + columns
+		if parts++; rest != "" {
+			parts += marks + columns
+		} else {
+			parts += depth // each level looks at a blank line, and stays open
 		}
 		size += len(line)
 		for i := range len(line) {
@@ -141,7 +146,7 @@ func columnOf(text string) (column int) {
 	return column
 }
 
-// countMarks counts the marks of quotations and items that a line begins with.
+// countMarks counts the marks of quotations, items and footnotes that a line begins with.
 func countMarks(line string) (marks int, rest string) {
 	for rest = strings.Trim(line, " \t\n\v\f\r"); rest != "" && marks <= maxMarks; marks++ {
 		switch {
@@ -149,6 +154,8 @@ func countMarks(line string) (marks int, rest string) {
 			rest = rest[1:]
 		case isItemMark(rest):
 			_, rest, _ = strings.Cut(rest, " ")
+		case footnoteMark(rest) > 0:
+			rest = rest[footnoteMark(rest):]
 		default:
 			return marks, rest
 		}

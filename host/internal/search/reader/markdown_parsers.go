@@ -32,13 +32,25 @@ func (footnoteParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (a
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte("[^")) {
 		return nil, parser.NoChildren
 	}
-	end := bytes.Index(line[at:], []byte("]:"))
-	if end < 3 || bytes.ContainsAny(line[at+2:at+end], " \t[]") {
+	end := footnoteMark(string(line[at:]))
+	if end == 0 {
 		return nil, parser.NoChildren
 	}
-	n := &footnote{label: string(line[at+2 : at+end])}
-	reader.Advance(at + end + 2)
+	n := &footnote{label: string(line[at+2 : at+end-2])}
+	reader.Advance(at + end)
 	return n, parser.HasChildren
+}
+
+// footnoteMark is the length of the mark of a footnote that a line begins with; 0: there is none.
+func footnoteMark(line string) int {
+	if !strings.HasPrefix(line, "[^") {
+		return 0
+	}
+	end := strings.Index(line, "]:")
+	if end < 3 || strings.ContainsAny(line[2:end], " \t[]") {
+		return 0
+	}
+	return end + 2
 }
 
 func (footnoteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
