@@ -29,13 +29,14 @@ func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, e
 
 // bodyLimit is that of a route. What a chat or a search says is held in
 // memory several times over while it runs, and any key of a front end may
-// ask either.
+// ask either. Large are only documents, files, settings and plugins.
 func (s *Server) bodyLimit(rt *route) request.BodyLimit {
-	if (rt.chats || rt.dialect != native) && s.Limits.Chat < s.Limits.Body {
-		return request.BodyLimit{Bytes: s.Limits.Chat, Option: "http-chat-payload-size-limit", Part: s.Limits.Read}
-	}
-	if len(rt.actions) > 0 && rt.actions[0] == auth.Search && s.Limits.Search < s.Limits.Body {
+	switch {
+	case rt.family == "documents" || rt.family == "settings" || rt.family == "plugins":
+	case len(rt.actions) > 0 && rt.actions[0] == auth.Search && rt.dialect == native && s.Limits.Search < s.Limits.Body:
 		return request.BodyLimit{Bytes: s.Limits.Search, Option: "http-search-payload-size-limit", Part: s.Limits.Read}
+	case s.Limits.Chat < s.Limits.Body:
+		return request.BodyLimit{Bytes: s.Limits.Chat, Option: "http-chat-payload-size-limit", Part: s.Limits.Read}
 	}
 	return request.BodyLimit{Bytes: s.Limits.Body, Option: "http-payload-size-limit", Part: s.Limits.Read}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/base/feature"
 	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/base/waittest"
@@ -25,14 +26,14 @@ import (
 //parley:option http-chat-payload-size-limit
 func TestHostileChatBodies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, wish{})
+	r := newRig(t, wish{features: []feature.Feature{feature.LogsRoute, feature.RenderRoute}})
 	long := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 90<<20) + `"}]}`
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write([]byte(long))
 	check(t, err)
 	check(t, w.Close())
-	for _, path := range []string{completions, "/v1/chat/completions", "/v1/responses", "/mcp"} {
+	for _, path := range []string{completions, "/v1/chat/completions", "/v1/responses", "/mcp", "/chats/demo/guards/test", "/chats/demo/test", "/keys", "/webhooks", "/export", "/swap-indexes", "/render-template", "/logs/stderr"} {
 		for name, a := range map[string]answer{
 			"whole":  r.do("POST", path, long[:5<<20]),
 			"packed": r.do("POST", path, packed.String(), "Content-Encoding", "gzip"),

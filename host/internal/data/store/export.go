@@ -184,7 +184,7 @@ func (s *Store) Backup(w io.Writer) error {
 
 // Restore fills an empty database with what Backup wrote.
 func (s *Store) Restore(r io.Reader) error {
-	if err := s.db.Load(roomReader{r, s}, 16); err != nil {
+	if err := s.db.Load(&checkedBackup{from: bufio.NewReaderSize(roomReader{r, s}, 64<<10)}, 16); err != nil {
 		return fmt.Errorf("restore database: %w", err)
 	}
 	return s.checkFormat()
@@ -201,6 +201,44 @@ func (r roomReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.Reader.Read(p)
+}
+
+// maxBackupPart bounds a part of a backup: Badger writes parts of some megabytes, and one
+// record more, of which a document is the largest.
+const maxBackupPart = 512 << 20
+
+// A checkedBackup reads a backup of Badger's own form, which is parts with their lengths
+// before them: Badger makes room for whatever length it reads, and panics where that
+// cannot be had.
+type checkedBackup struct {
+	from *bufio.Reader
+	head []byte // the length of a part, as it goes on to the reader
+	left uint64 // bytes of the part
+}
+
+// Read implements [io.Reader].
+func (c *checkedBackup) Read(p []byte) (int, error) {
+	if c.left == 0 && len(c.head) == 0 {
+		head := make([]byte, 8)
+		if _, err := io.ReadFull(c.from, head); err != nil {
+			return 0, err // io.EOF where no part begins
+		}
+		c.head, c.left = head, binary.LittleEndian.Uint64(head)
+		if c.left > maxBackupPart {
+			return 0, fmt.Errorf("a part of the backup says that it has %d bytes, and there are none over %d: it is damaged", c.left, maxBackupPart)
+		}
+	}
+	if len(c.head) > 0 {
+		n := copy(p, c.head)
+		c.head = c.head[n:]
+		return n, nil
+	}
+	n, err := c.from.Read(p[:min(uint64(len(p)), c.left)])
+	c.left -= uint64(n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // EndImport ends an import: tasks are found again, and those of the types made

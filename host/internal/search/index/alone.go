@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,9 +20,9 @@ func (a *alone) open() error {
 	}
 	var bad []*Index
 	for uid, b := range metas {
-		m := new(Meta)
-		if err := json.Unmarshal(b, m); err != nil {
-			return fmt.Errorf("read index %q: %w", uid, err)
+		m, err := DecodeMeta(uid, b)
+		if err != nil {
+			return err
 		}
 		if c.Sealer != nil && m.Settings.SealHeaders(c.Sealer) { // written by a build that did not seal them
 			if err := c.DB.PutMeta(uid, m.Encode()); err != nil {

@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -225,8 +224,8 @@ func (f *follower) readRecords() error {
 		var m *Meta
 		if ix := c.indexes[uid]; ix != nil && bytes.Equal(f.records[uid], b) {
 			m = ix.newest()
-		} else if err := json.Unmarshal(b, &m); err != nil {
-			return fmt.Errorf("read index %q: %w", uid, err)
+		} else if m, err = DecodeMeta(uid, b); err != nil {
+			return err
 		}
 		metas[uid], named[m.Docs] = m, true
 	}

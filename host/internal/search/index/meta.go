@@ -54,6 +54,23 @@ type Meta struct {
 // MaxFields bounds the fields of an index: their numbers are 16 bits.
 const MaxFields = 65_000
 
+// DecodeMeta reads what [Meta.Encode] wrote, of the index uid. A record may come of a dump
+// from anywhere: no name in it leads out of the directory of folders, where what it names
+// is opened and, once it is built anew, removed.
+func DecodeMeta(uid string, b []byte) (*Meta, error) {
+	m := new(Meta)
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("read index %q: %w", uid, err)
+	}
+	if m.UID != uid || CheckUID(uid) != nil {
+		return nil, fmt.Errorf("read index %q: its record is of %q, and an index has one name, of A-Z, a-z, 0-9, - and _", uid, m.UID)
+	}
+	if m.Folder != "" && uuid.Validate(m.Folder) != nil {
+		return nil, fmt.Errorf("read index %q: its record names the folder %q, and the folders of indexes have names such as %s", uid, m.Folder, uuid.Nil)
+	}
+	return m, nil
+}
+
 // Encode returns m as the database keeps it, JSON.
 func (m *Meta) Encode() []byte {
 	settings, err := m.Settings.Kept()

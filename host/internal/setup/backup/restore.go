@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/data/archive"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
+	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/setup/config"
 	"github.com/parley-search/parley/host/internal/setup/meilidump"
 	"github.com/parley-search/parley/host/internal/task"
@@ -149,7 +150,20 @@ func (r *restoring) fill(path string) (err error) {
 	if err == nil {
 		err = r.db.EndImport(r.ctx, []task.Type{task.DumpCreation, task.SnapshotCreation})
 	}
+	if err == nil {
+		err = r.checkIndexes()
+	}
 	return errors.Join(err, r.db.Close())
+}
+
+// checkIndexes refuses records of indexes that no host could open.
+func (r *restoring) checkIndexes() error {
+	metas, err := r.db.Metas()
+	for uid, b := range metas {
+		_, e := index.DecodeMeta(uid, b)
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
 // stream takes one stream of the archive. One that this version does not know

@@ -196,7 +196,7 @@ func AllOptions() []Option {
 			Kind: sizeKind(func(c *Config) *int64 { return &c.SearchPayload }),
 		},
 		{
-			Name: "http-chat-payload-size-limit", Default: "4 MiB", Meaning: "largest body of a chat, of a request below /v1 and of a message of MCP, where http-payload-size-limit is not less: files in messages count too",
+			Name: "http-chat-payload-size-limit", Default: "4 MiB", Meaning: "largest body of all that is no search and brings no documents, files, settings or plugins, such as a chat, a request below /v1 or a message of MCP, where http-payload-size-limit is not less: files in messages count too",
 			Kind: sizeKind(func(c *Config) *int64 { return &c.ChatPayload }),
 		},
 		{
