@@ -219,7 +219,7 @@ func TestIndexesThatAreNotSearched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := keys.Create(t.Context(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"movies"}})
+	k, err := keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"*"}, Indexes: []string{"movies"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -106,6 +107,9 @@ func (g *guarded) blockError() error {
 
 // blockedError is the error that a client gets for a block.
 func blockedError(b *guard.Blocked) *apierr.Error {
+	if b.Room > 0 {
+		return &apierr.Error{Code: apierr.PayloadTooLarge, Message: fmt.Sprintf("A text is too long for the guard %s of this service, and nothing passes without it: send texts of at most %d bytes.", b.Guard, b.Room), Err: b.Fault}
+	}
 	message := cmp.Or(b.Message, "The guard "+b.Guard+" of this service does not let this pass.")
 	if b.Fault != nil {
 		message = "The guard " + b.Guard + " of this service failed, and nothing passes without it: try again, or tell who runs the service."

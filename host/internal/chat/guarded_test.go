@@ -135,6 +135,10 @@ func TestGuardFaults(t *testing.T) {
 	if e.Code != chaterr.ContentBlocked || strings.Contains(e.Message, "trap") {
 		t.Errorf("error = %v", e)
 	}
+	long := strings.Replace(hello, `"content":"`, `"content":"`+strings.Repeat("x ", 600<<10), 1)
+	if e := f.refuse(t, long); e.Code != apierr.PayloadTooLarge || !strings.Contains(e.Message, "guard mask") || !strings.Contains(e.Message, "at most") {
+		t.Errorf("a question of 1.2 MB, which the guard fails at: %v", e)
+	}
 	f.patch(t, "demo", `{"guards":[{"plugin":"mask","onFault":"open"}]}`)
 	if got := f.ask(t, hello).field("content"); got != "Hi" {
 		t.Errorf("content = %q", got)

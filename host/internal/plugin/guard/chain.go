@@ -231,7 +231,11 @@ func (c *Chain) call(ctx context.Context, l *link, stage string, flags byte, ite
 			l.off = true
 			return nil, nil
 		}
-		return nil, &Blocked{Guard: l.manifest.Name, Stage: stage, Fault: err}
+		b := &Blocked{Guard: l.manifest.Name, Stage: stage, Fault: err}
+		if room := l.room(); len(c.in) > room+len(l.state)+len(l.options)+64 {
+			b.Room = room
+		}
+		return nil, b
 	}
 	e.Edits = v.edits
 	switch {

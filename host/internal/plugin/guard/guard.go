@@ -71,6 +71,9 @@ type Blocked struct {
 	Message      string // may be empty
 	Item         int    // of the call
 	Fault        error  // the guard failed, and said nothing itself
+	// Room is how many bytes the guard takes at once, where it failed at a text that
+	// has more; else 0.
+	Room int
 }
 
 func (e *Blocked) Error() string {

@@ -306,6 +306,22 @@ func TestWholeBatches(t *testing.T) {
 	}
 }
 
+// TestTooLongForGuard: a guard that fails at a text of more bytes than a call has room for is
+// told apart from one that fails.
+func TestTooLongForGuard(t *testing.T) {
+	for bytes, want := range map[int]int{100: 0, 900 << 10: 0, 1<<20 + 1: 1<<20 - 66} {
+		bad := newSaying(nil)
+		bad.err = errors.New("out of memory")
+		c := guard.New(nil)
+		c.Add(bad, &guard.Use{})
+		_, err := c.Whole(t.Context(), abi.StageQuestion, []abi.Item{{Kind: abi.ItemUser, Text: []byte(strings.Repeat("x", bytes))}})
+		b, ok := errors.AsType[*guard.Blocked](err)
+		if !ok || b.Room != want || b.Fault == nil {
+			t.Errorf("a text of %d bytes: %#v, want the room %d", bytes, err, want)
+		}
+	}
+}
+
 func BenchmarkWordWithoutTrigger(b *testing.B) {
 	c := guard.New(nil)
 	c.Add(guardtest.NewMask("mask"), &guard.Use{})
