@@ -17,29 +17,26 @@ type RankingRule struct {
 	Descending bool
 }
 
-// The rules, by their names on the wire, in their default order.
+// The rules, by their names on the wire.
 const (
-	RuleWords     = "words"
-	RuleTypo      = "typo"
-	RuleProximity = "proximity"
-	RuleAttribute = "attribute"
-	RuleSort      = "sort"
-	RuleExactness = "exactness"
-)
-
-// The halves of the rule attribute, for those who want something between them.
-const (
+	RuleWords         = "words"
+	RuleTypo          = "typo"
+	RuleProximity     = "proximity"
 	RuleAttributeRank = "attributeRank"
+	RuleSort          = "sort"
 	RuleWordPosition  = "wordPosition"
+	RuleExactness     = "exactness"
+	RuleAttribute     = "attribute" // attributeRank, then wordPosition
 )
 
+// ruleNames returns the rules in their default order, and then the one that is not among them.
 func ruleNames() []string {
-	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttribute, RuleSort, RuleExactness, RuleAttributeRank, RuleWordPosition}
+	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttributeRank, RuleSort, RuleWordPosition, RuleExactness, RuleAttribute}
 }
 
 func defaultRankingRules() []RankingRule {
 	var rules []RankingRule
-	for _, n := range ruleNames()[:6] {
+	for _, n := range ruleNames()[:7] {
 		rules = append(rules, RankingRule{Rule: n})
 	}
 	return rules
