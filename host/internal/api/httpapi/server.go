@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"net/netip"
@@ -156,6 +157,9 @@ func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandl
 			ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 			refusal = apierr.Newf(apierr.MethodNotAllowed, "This host has no method %.20q: each route takes some of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.", ctx.Method())
 		} else {
+			if path, ok := joinPath(ctx.URI().PathOriginal()); ok {
+				ctx.URI().SetPathBytes(path)
+			}
 			next(ctx)
 			if s.down.Load() && !ctx.Hijacked() { // no next request is waited for, which would hold up the shutdown
 				ctx.SetConnectionClose()
@@ -169,6 +173,25 @@ func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandl
 			ctx.SetStatusCode(refusal.Code.Status())
 		}
 	}
+}
+
+// joinPath returns path with one slash, and "v1" once, where a client joins a base URL
+// and its own path; ok where there was more: a base URL that ends in a slash makes
+// "/v1//models" of it, and one that ends in "/v1" makes "/v1/v1/messages". Elsewhere an
+// empty segment is a name that is missing, and stays.
+func joinPath(path []byte) (joined []byte, ok bool) {
+	base, rest := "/", bytes.TrimLeft(path, "/")
+	for {
+		after, is := bytes.CutPrefix(rest, []byte("v1/"))
+		if !is {
+			break
+		}
+		base, rest = "/v1/", bytes.TrimLeft(after, "/")
+	}
+	if len(base)+len(rest) >= len(path) {
+		return path, false
+	}
+	return append([]byte(base), rest...), true
 }
 
 // hangUpAfter has the connection of ctx closed once the client could read the

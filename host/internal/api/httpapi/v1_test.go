@@ -75,15 +75,19 @@ func TestV1Models(t *testing.T) {
 	check(t, err)
 	b := "Bearer " + r.keys.Value(&bound)
 	r.play(t, []scenario{
-		{name: "list", method: "GET", path: "/v1/models?unknown=1", status: 200, contains: []string{`{"object":"list","data":[{"id":"b","object":"model","created":1`, `{"id":"c/x/y",`, `"owned_by":"parley","name":"b"`}, excludes: []string{"demo", "orphan", "gpt"}},
+		{name: "list", method: "GET", path: "/v1/models?unknown=1", status: 200, contains: []string{`{"object":"list","data":[{"id":"b","object":"model","created":1`, `{"id":"c/x/y",`, `"owned_by":"parley","name":"b","type":"model","display_name":"b","created_at":"20`, `"has_more":false,"first_id":"b","last_id":"c/x/y"`}, excludes: []string{"demo", "orphan", "gpt"}},
 		{name: "list of a key for some", method: "GET", path: "/v1/models", header: []string{"Authorization", b}, status: 200, contains: []string{`"id":"b"`}, excludes: []string{`"c/`}},
-		{name: "list of a key for none", method: "GET", path: "/v1/models", header: []string{"Authorization", "Bearer " + r.keys.Value(&none)}, status: 200, contains: []string{`{"object":"list","data":[]}`}},
+		{name: "list of a key for none", method: "GET", path: "/v1/models", header: []string{"Authorization", "Bearer " + r.keys.Value(&none)}, status: 200, contains: []string{`{"object":"list","data":[],"has_more":false,"first_id":null,"last_id":null}`}},
 		{name: "key in another header", method: "GET", path: "/v1/models", header: []string{"Authorization", "", "Api-Key", r.keys.Value(&bound)}, status: 200, contains: []string{`"id":"b"`}},
 		{name: "and in a third", method: "GET", path: "/v1/models", header: []string{"Authorization", "", "X-Api-Key", r.keys.Value(&bound)}, status: 200, contains: []string{`"id":"b"`}},
 		{name: "get", method: "GET", path: "/v1/models/b", status: 200, contains: []string{`{"id":"b","object":"model","created":1`}},
 		{name: "get, with slashes", method: "GET", path: "/v1/models/c/x/y", status: 200, contains: []string{`"id":"c/x/y"`}},
 		{name: "get, escaped", method: "GET", path: "/v1/models/c%2Fx%2Fy", status: 200, contains: []string{`"id":"c/x/y"`}},
 		{name: "get, by a pattern", method: "GET", path: "/v1/models/c/gpt-4", status: 200, contains: []string{`{"id":"c/gpt-4","object":"model","created":1`}},
+		{name: "base URL with a slash at its end", method: "GET", path: "/v1//models/b", status: 200, contains: []string{`"id":"b"`}},
+		{name: "base URL without /v1, and two slashes", method: "GET", path: "//v1/models/b", status: 200, contains: []string{`"id":"b"`}},
+		{name: "base URL with /v1 of a client that adds it", method: "GET", path: "/v1/v1/models/b", status: 200, contains: []string{`"id":"b"`}},
+		{name: "a name that is missing", method: "DELETE", path: "/indexes//documents", status: 404, code: "not_found"},
 		{name: "chats of the key", method: "GET", path: "/chats/c", header: []string{"Authorization", b}, status: 403},
 	})
 	checkErrorV1(t, r.do("GET", "/v1/models/bb", ""), 404, "invalid_request_error", "model_not_found", "model")

@@ -8,13 +8,18 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
 
-// modelBody is one entry of the list of models.
+// modelBody is one entry of the list of models, as clients of OpenAI's API and those
+// of Anthropic's read it.
 type modelBody struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
 	Name    string `json:"name"` // what front ends show
+
+	Type        string    `json:"type"`
+	DisplayName string    `json:"display_name"`
+	CreatedAt   time.Time `json:"created_at"`
 }
 
 // listModels returns what the caller may name as a model.
@@ -33,10 +38,11 @@ func (s *Server) listModels(r *request.Call) ([]modelBody, error) {
 // newModelBody is the model called id, of a workspace that was created then; zero
 // where that is not known.
 func newModelBody(id string, created time.Time) modelBody {
-	m := modelBody{ID: id, Object: "model", OwnedBy: "parley", Name: id}
-	if !created.IsZero() {
-		m.Created = created.Unix()
+	m := modelBody{ID: id, Object: "model", OwnedBy: "parley", Name: id, Type: "model", DisplayName: id}
+	if created.IsZero() {
+		created = time.Unix(0, 0)
 	}
+	m.Created, m.CreatedAt = created.Unix(), created.UTC().Truncate(time.Second)
 	return m
 }
 
@@ -46,10 +52,17 @@ func (s *Server) ListModels(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.OK(struct {
-		Object string      `json:"object"`
-		Data   []modelBody `json:"data"`
-	}{"list", list})
+	body := struct {
+		Object  string      `json:"object"`
+		Data    []modelBody `json:"data"`
+		HasMore bool        `json:"has_more"`
+		FirstID *string     `json:"first_id"`
+		LastID  *string     `json:"last_id"`
+	}{Object: "list", Data: list}
+	if n := len(list); n > 0 {
+		body.FirstID, body.LastID = &list[0].ID, &list[n-1].ID
+	}
+	return r.OK(body)
 }
 
 // GetModel answers GET /v1/models/*, whose name may hold a slash.
