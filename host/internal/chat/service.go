@@ -111,6 +111,15 @@ func (s *Service) Workspace(ctx context.Context, uid string) (workspace.Settings
 	return w.Settings(), nil
 }
 
+// Party returns a workspace's limits, and whose they are.
+func (s *Service) Party(ctx context.Context, uid string) (limit.Party, error) {
+	w, err := s.workspace(ctx, uid)
+	if err != nil {
+		return limit.Party{}, err
+	}
+	return limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits}, nil
+}
+
 // Prompts returns the effective prompts of a workspace.
 func (s *Service) Prompts(ctx context.Context, uid string) (workspace.WorkspacePrompts, error) {
 	w, err := s.workspace(ctx, uid)

@@ -89,14 +89,14 @@ func (s *Server) workspaceUsage(r *call) ([]usageBody, error) {
 	}
 	found, parties := uids[:0], make([]limit.Party, 0, len(uids))
 	for _, uid := range uids {
-		w, err := s.Chat.Workspace(s.ctx, uid)
+		party, err := s.Chat.Party(s.ctx, uid)
 		if apierr.Is(err, chaterr.ChatNotFound) {
 			continue // deleted in between
 		}
 		if err != nil {
 			return nil, err
 		}
-		found, parties = append(found, uid), append(parties, limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits})
+		found, parties = append(found, uid), append(parties, party)
 	}
 	return s.listUsage(found, parties)
 }

@@ -90,8 +90,7 @@ func (s *Server) limitedParty(r *request.Call) (limit.Party, error) {
 	if err != nil {
 		return limit.Party{}, err
 	}
-	w, err := s.Chat.Workspace(s.Base, uid)
-	return limit.Party{Subject: limit.Workspace(uid), Limits: w.Limits}, err
+	return s.Chat.Party(s.Base, uid)
 }
 
 // resolveModel has q asked of the workspace and the model that its client names.
