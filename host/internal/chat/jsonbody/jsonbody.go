@@ -103,14 +103,15 @@ func CheckNames(path string, v []byte, names ...string) error {
 			if plain && !bytes.EqualFold(m.Key[1:len(m.Key)-1], []byte(name)) || !plain && !strings.EqualFold(rawjson.Unquote(m.Key), name) {
 				continue
 			}
-			at := strings.TrimPrefix(path+"."+Cut(rawjson.Unquote(m.Key), 64), ".")
-			switch {
-			case !m.Called(name):
-				return UnknownField(at, name)
-			case seen&(1<<i) != 0:
-				return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("`%s` comes twice: send it once.", at)}
+			if m.Called(name) && seen&(1<<i) == 0 {
+				seen |= 1 << i
+				continue
 			}
-			seen |= 1 << i
+			at := strings.TrimPrefix(path+"."+Cut(rawjson.Unquote(m.Key), 64), ".")
+			if !m.Called(name) {
+				return UnknownField(at, name)
+			}
+			return &apierr.Error{Code: apierr.BadRequest, Param: at, Message: fmt.Sprintf("`%s` comes twice: send it once.", at)}
 		}
 	}
 	return nil
