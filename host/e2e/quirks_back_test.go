@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,50 @@ func TestPlainReasoningBack(t *testing.T) {
 		q.want(tt.name, q.Call("POST", "/v1/responses", `{"model":"`+tt.name+`","input":"q","previous_response_id":"`+first.ID+`"}`), 200, "Hi")
 		if all := q.requests(tt.name); len(all) != 2 || !strings.Contains(string(all[1]["messages"]), tt.want) {
 			t.Errorf("%s: asked %s, want %s", tt.name, all, tt.want)
+		}
+	}
+}
+
+// TestAppendedMessagesBack: a client that keeps the messages of searches, as the function
+// _meiliAppendConversationMessage gives it them, and sends them back, sends what the
+// provider said in the form in which it came.
+func TestAppendedMessagesBack(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	const search = `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"searchInIndex","arguments":"{\"indexUid\":\"films\",\"q\":\"rockets\"}"},"extra_content":{"x":{"y":"Q"}}}]}`
+	for _, tt := range []struct{ name, delta, want string }{
+		{"acontent", `{"reasoning_content":"R"}`, `"reasoning_content":"R"`},
+		{"ashort", `{"reasoning":"R","reasoning_details":[{"type":"reasoning.text","text":"R","signature":"S"}]}`, `"reasoning_details":[{"type":"reasoning.text","text":"R","signature":"S"}]`},
+		{"aname", `{"reasoning":"R"}`, `"reasoning":"R"`},
+		{"atags", `{"content":"<think>R</think>"}`, `"content":"<think>R</think>"`},
+	} {
+		q.workspace(tt.name, "openAi", `,"indexUids":["films"]`, func(a asked) told {
+			if strings.Contains(string(a["messages"]), `"role":"tool"`) {
+				return stream(piece(`{"content":"Alpha."}`), finish("stop"))
+			}
+			return stream(piece(tt.delta), piece(search), finish("tool_calls"))
+		})
+		ask := func(messages string) string {
+			return q.Must("POST", "/chats/"+tt.name+"/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"q"}`+messages+`],"tools":[{"type":"function","function":{"name":"_meiliAppendConversationMessage","parameters":{}}}]}`).Body
+		}
+		messages := ""
+		for line := range strings.SplitSeq(ask(""), "\n") {
+			var c struct {
+				Choices []struct {
+					Delta struct {
+						ToolCalls []struct{ Function struct{ Arguments string } } `json:"tool_calls"`
+					}
+				}
+			}
+			if json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &c) == nil && len(c.Choices) == 1 && len(c.Choices[0].Delta.ToolCalls) == 1 {
+				messages += "," + c.Choices[0].Delta.ToolCalls[0].Function.Arguments
+			}
+		}
+		ask(messages + `,{"role":"user","content":"q"}`)
+		all := q.requests(tt.name)
+		last := fmt.Sprintf("%s", all[len(all)-1]["messages"])
+		if !strings.Contains(last, tt.want) || !strings.Contains(last, `"extra_content":{"x":{"y":"Q"}}`) || strings.Contains(last, "parley.") {
+			t.Errorf("%s: asked %.3000s, want %s", tt.name, last[max(0, len(last)-1500):], tt.want)
 		}
 	}
 }

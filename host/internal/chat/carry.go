@@ -26,6 +26,9 @@ type Carry struct {
 	// Message is the round's, with those calls, where the provider said of them more
 	// than a client sends back; else nothing.
 	Message json.RawMessage `json:"message,omitempty"`
+	// Details, of a request with Seal, is c itself as a client sends it back in a message:
+	// a list of reasoning_details.
+	Details json.RawMessage `json:"-"`
 	// Guards are the states of the answer's guards.
 	Guards map[string][]byte `json:"guards,omitempty"`
 }
@@ -59,6 +62,7 @@ func (a *Answer) tellCarry(internal int) {
 	if internal == 0 && len(a.round.carry) > 0 {
 		c.Bytes = slices.Clone(a.round.carry)
 	}
+	c.Details = a.sealedDetails(&c)
 	a.sink.EndRound(&c)
 }
 

@@ -45,6 +45,9 @@ type Request struct {
 	// Carries are what earlier answers of the conversation left, in any order. Those
 	// of other plugins, models and calls are passed over.
 	Carries []Carry
+	// Seal, where not nil, makes of what a round left a text that the client can send back
+	// in its messages, see [Request.TakeSealed].
+	Seal func(*Carry) string
 
 	// Indexes narrows what may be searched, as the workspace's indexUids do;
 	// nil: it does not. Each must be one that is searched.

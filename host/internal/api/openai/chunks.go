@@ -11,6 +11,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
 // Chunks writes an answer as chunks of a chat completion, frames of an event
@@ -278,6 +279,13 @@ func (r *Chunks) Report(name string, arguments []byte) {
 	r.out = rawjson.AppendString(r.out, arguments)
 	r.out = append(r.out, `}}]`...)
 	r.endChunk(nil)
+}
+
+// EndRound implements [chat.Sink].
+func (r *Chunks) EndRound(c *chat.Carry) {
+	if c.Details != nil {
+		r.Extra(jsonbody.Object{"reasoning_details": c.Details}.Append(nil))
+	}
 }
 
 // nextCall returns the index of the answer's next tool call.

@@ -183,6 +183,13 @@ func (c *Completion) ToolArguments(call int, piece []byte) {
 	c.countDelta(len(piece))
 }
 
+// EndRound implements [chat.Sink].
+func (c *Completion) EndRound(left *chat.Carry) {
+	if left.Details != nil {
+		c.Extra(jsonbody.Object{"reasoning_details": left.Details}.Append(nil))
+	}
+}
+
 // Finish implements [chat.Sink].
 func (c *Completion) Finish(f *chat.Finish) {
 	c.countDelta(0)

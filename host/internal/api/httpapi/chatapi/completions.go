@@ -7,11 +7,12 @@ import (
 )
 
 // ParseV1 reads the body of POST /v1/chat/completions, whose answer is whole by default.
-func ParseV1(_ *Server, _ *request.Call, body []byte) (*Question, error) {
+func ParseV1(s *Server, r *request.Call, body []byte) (*Question, error) {
 	asked, err := openai.ParseChat(body)
 	if err != nil {
 		return nil, err
 	}
+	s.sealMessages(r.Caller.ID(), asked.Chat)
 	return newQuestion(asked, func(w chat.FrameWriter) chat.Sink {
 		if w == nil {
 			return openai.NewCompletion()

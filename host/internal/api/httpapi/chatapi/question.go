@@ -103,12 +103,13 @@ func (s *Server) resolveModel(r *request.Call, q *Question) error {
 }
 
 // ParseChat reads the body of POST /chats/:uid/chat/completions.
-func ParseChat(_ *Server, r *request.Call, body []byte) (*Question, error) {
+func ParseChat(s *Server, r *request.Call, body []byte) (*Question, error) {
 	asked, err := chat.ParseRequest(body)
 	if err != nil {
 		return nil, err
 	}
 	asked.UID, asked.CiteReports = r.Param("uid"), true
+	s.sealMessages(r.Caller.ID(), asked)
 	return &Question{Chat: asked, stream: true, Sink: func(w chat.FrameWriter) chat.Sink { return openai.NewChunks(w, false) }}, nil
 }
 

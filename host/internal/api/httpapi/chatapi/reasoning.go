@@ -12,13 +12,8 @@ import (
 	"github.com/parley-search/parley/host/internal/chat"
 )
 
-const (
-	// sealedMark begins encrypted content that is ours. What another service
-	// made, which a conversation may have too, is passed over.
-	sealedMark = "parley."
-	// maxSealed bounds one of ours, in bytes: no plugin leaves more.
-	maxSealed = 2 << 20
-)
+// maxSealed bounds one text of ours, in bytes: no plugin leaves more.
+const maxSealed = 2 << 20
 
 // sealedFor is the place of what owner alone may send back.
 func sealedFor(owner string) string { return "reasoning of " + owner }
@@ -27,7 +22,7 @@ func sealedFor(owner string) string { return "reasoning of " + owner }
 // bytes, sealed.
 func (s *Server) sealCarry(owner string, c *chat.Carry) string {
 	plain := append(append(request.Encode(c), '\n'), c.Bytes...)
-	return sealedMark + base64.RawURLEncoding.EncodeToString(s.Sealer.Seal(plain, sealedFor(owner)))
+	return chat.SealedMark + base64.RawURLEncoding.EncodeToString(s.Sealer.Seal(plain, sealedFor(owner)))
 }
 
 // openCarries opens what owner sent back of states. One of ours that does not open
@@ -35,8 +30,8 @@ func (s *Server) sealCarry(owner string, c *chat.Carry) string {
 func (s *Server) openCarries(owner string, states []openai.SealedState) ([]chat.Carry, error) {
 	var carries []chat.Carry
 	for _, state := range states {
-		text, ours := strings.CutPrefix(state.Text, sealedMark)
-		if !ours {
+		text, ours := strings.CutPrefix(state.Text, chat.SealedMark)
+		if !ours { // another service's, which a conversation may have, too
 			continue
 		}
 		c, ok := s.openCarry(owner, text)
@@ -68,6 +63,20 @@ func (s *Server) openCarry(owner, text string) (c chat.Carry, ok bool) {
 	head, rest, _ := bytes.Cut(plain, []byte{'\n'})
 	c.Bytes = rest
 	return c, json.Unmarshal(head, &c) == nil
+}
+
+// sealMessages has the client of q send back in its messages what plugins want back with
+// them, and opens what it has sent. What does not open is passed over.
+func (s *Server) sealMessages(owner string, q *chat.Request) {
+	if s.Sealer == nil {
+		return
+	}
+	q.Seal = func(c *chat.Carry) string { return s.sealCarry(owner, c) }
+	for _, text := range q.TakeSealed() {
+		if c, ok := s.openCarry(owner, strings.TrimPrefix(text, chat.SealedMark)); ok {
+			q.Carries = append(q.Carries, c)
+		}
+	}
 }
 
 // keepReasoning has w say of each turn of the answer what the next answer
