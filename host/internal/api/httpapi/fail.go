@@ -114,6 +114,9 @@ func translate(c *fiber.Ctx, err error) *apierr.Error {
 	}
 	switch f.Code {
 	case fiber.StatusNotFound:
+		if strings.HasPrefix(c.Path(), "/v1/conversations") {
+			return apierr.Newf(apierr.NotFound, "Conversations as objects are not kept here, so that there is no route %.200q: name the response before in `previous_response_id` of POST /v1/responses, or send the whole conversation in `input`.", c.Path())
+		}
 		return apierr.Newf(apierr.NotFound, "There is no route %.200q: %s lists those there are.", c.Path(), request.RouteDocs)
 	case fiber.StatusMethodNotAllowed, fiber.StatusNotImplemented:
 		return apierr.Newf(apierr.MethodNotAllowed, "The route %.200q does not take %.20s: it takes %s.", c.Path(), c.Method(), c.GetRespHeader(fiber.HeaderAllow, "other methods"))

@@ -149,6 +149,7 @@ func TestV1Errors(t *testing.T) {
 		status                   int
 		typ, code, param, says   string
 	}{
+		{"conversations", "POST", "/v1/conversations", "{}", 404, "invalid_request_error", "unknown_url", "", "previous_response_id"},
 		{"unknown route", "GET", "/v1/nope", "", 404, "invalid_request_error", "unknown_url", "", "/v1/nope"},
 		{"wrong method", "GET", completionsV1, "", 405, "invalid_request_error", "method_not_allowed", "", "POST"},
 		{"not JSON", "POST", completionsV1, "{", 400, "invalid_request_error", "malformed_payload", "", "line 1"},
