@@ -237,8 +237,8 @@ func TestAskInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("ask ended with %v", err)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("ask ended with %v, want exit code %d", err, exitInterrupted)
 	}
 	if !comesTrue(func() bool { return a.provider.Open.Load() == 0 }) {
 		t.Errorf("%d requests to the provider go on after Ctrl-C", a.provider.Open.Load())

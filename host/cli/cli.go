@@ -43,7 +43,13 @@ const (
 	exitUsage  = 2 // wrong command line or configuration
 	// exitBlocked is of `guard try`, where the guard blocked the text.
 	exitBlocked = 3
+	// exitInterrupted is what a shell has for a command that Ctrl-C ended: it then does not run
+	// what was to follow.
+	exitInterrupted = 130
 )
+
+// endless are the commands that run until they are interrupted, also while they start.
+var endless = []string{"serve", "quickstart"}
 
 // A toldError is one that the log has already.
 type toldError struct{ error }
@@ -60,11 +66,19 @@ func runArguments(ctx context.Context, args []string, stdout, stderr io.Writer, 
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	ran := root
 	err := checkCommand(root, args)
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		ran, err = root.ExecuteContextC(ctx)
 	}
-	if err == nil || errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		if slices.Contains(endless, ran.Name()) {
+			return exitOK
+		}
+		fmt.Fprintln(stderr, "parley: interrupted before it was done")
+		return exitInterrupted
+	}
+	if err == nil {
 		return exitOK
 	}
 	if _, told := errors.AsType[toldError](err); !told {

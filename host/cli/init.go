@@ -192,7 +192,7 @@ services:
 }
 
 // make writes the folder, once the plugins are there.
-func (b foundation) make(cmd *cobra.Command) error {
+func (b foundation) make(cmd *cobra.Command) (err error) {
 	carried, err := carriedPlugins()
 	if err != nil {
 		return err
@@ -209,6 +209,12 @@ func (b foundation) make(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("find who runs the service: %w", err)
 	}
+	_, absent := os.Stat(b.dir)
+	defer func() {
+		if err != nil {
+			b.remove(absent != nil)
+		}
+	}()
 	if err := os.MkdirAll(b.in("plugins"), 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
@@ -230,7 +236,10 @@ func (b foundation) make(cmd *cobra.Command) error {
 		return err
 	}
 	d := host.OpenInstaller(c, host.Options{Compiler: cmdutil.CompilerArgs()})
-	for _, p := range carried {
+	bar := cmdutil.NewBar(cmd.ErrOrStderr())
+	defer bar.End()
+	for i, p := range carried {
+		bar.Show("trying and pinning plugins", int64(i), int64(len(carried)))
 		file := filepath.Join(b.in("plugins"), p.file())
 		if err := os.WriteFile(file, modules[p.file()], 0o644); err != nil {
 			return fmt.Errorf("write plugin: %w", err)
@@ -239,8 +248,21 @@ func (b foundation) make(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	bar.End()
 	made := map[string]string{"dir": b.dir, "config": b.in("config.toml"), "unit": unit, "pinned": strconv.Itoa(len(carried))}
 	return cmdutil.PrintResult(cmd, made, func(out io.Writer) error { return b.next(out, unit) })
+}
+
+// remove removes what was written into the folder, which held nothing before, and the
+// folder where whole says so.
+func (b foundation) remove(whole bool) {
+	entries, _ := os.ReadDir(b.dir)
+	for _, e := range entries {
+		_ = os.RemoveAll(b.in(e.Name()))
+	}
+	if whole {
+		_ = os.Remove(b.dir)
+	}
 }
 
 // next prints what to do now.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -143,4 +144,36 @@ func readFile(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestInitInterrupted: an init that Ctrl-C ends leaves no folder behind, and a shell does not go on behind it.
+func TestInitInterrupted(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds plugins")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	dir := filepath.Join(t.TempDir(), "service")
+	var said bytes.Buffer
+	code := run(ctx, []string{"init", dir}, &said, callWriter(func(b []byte) {
+		said.Write(b)
+		if bytes.Contains(b, []byte("pinning plugins")) {
+			cancel()
+		}
+	}))
+	if code != exitInterrupted || !strings.HasSuffix(said.String(), "parley: interrupted before it was done\n") {
+		t.Errorf("init: code %d, want %d; it said\n%s", code, exitInterrupted, &said)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder is left")
+	}
+}
+
+// A callWriter is called with what is written.
+type callWriter func([]byte)
+
+func (w callWriter) Write(b []byte) (int, error) {
+	w(b)
+	return len(b), nil
 }

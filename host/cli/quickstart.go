@@ -20,6 +20,7 @@ import (
 	"github.com/parley-search/parley/host"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/internal/base/logs"
+	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/setup/config"
 )
 
@@ -158,6 +159,9 @@ func (d demo) run(cmd *cobra.Command, c config.Config) error {
 		return err
 	}
 	h, err := host.Open(ctx, c, hostOptions(logs, modules))
+	if _, other := errors.AsType[*store.KeyError](err); other {
+		return fmt.Errorf("the data of an earlier quickstart has another master key: give that one by %sMASTER_KEY, delete %s to start over, or name another --db-path", config.EnvPrefix, c.DBPath)
+	}
 	if err != nil {
 		return err
 	}
@@ -187,7 +191,7 @@ func (d demo) run(cmd *cobra.Command, c config.Config) error {
 // sayStopped says goodbye.
 func sayStopped(c config.Config, err error, say func(format string, args ...any)) {
 	if err == nil {
-		say("stopped; what was loaded is in %s, until the next quickstart", c.DBPath)
+		say("stopped; the data stays in %s: delete that folder to start over", c.DBPath)
 	}
 }
 

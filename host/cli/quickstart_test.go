@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,19 +162,24 @@ func TestQuickstartTwice(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	first := &process{t: t, grown: make(chan struct{}, 1), ended: make(chan int, 1)}
-	go func() {
-		first.ended <- run(ctx, []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data, "--no-analytics"}, first, first)
-	}()
+	args := []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data, "--no-analytics"}
+	withKey := append(slices.Clone(args), "--master-key", "a master key of sixteen")
+	go func() { first.ended <- run(ctx, withKey, first, first) }()
 	url := regexp.MustCompile(`http://[0-9.:]+`).FindString(first.waitFor("source extract; 1 file in"))
 	first.waitFor("serving until interrupted")
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"quickstart", notes, "--http-addr", "127.0.0.1:0", "--db-path", data}, &stdout, &stderr)
+	code := run(t.Context(), withKey, &stdout, &stderr)
 	if want := "at " + url + ": end it by Ctrl-C there, or add files to it: parley documents import " + notes + " --index " + filepath.Base(notes) + " --url " + url + "\n"; code != exitFailed || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("the second: code %d, said %q; want %q", code, stderr.String(), want)
 	}
 	cancel()
-	if code := <-first.ended; code != exitOK || !strings.HasSuffix(first.text(), "parley: stopped; what was loaded is in "+data+", until the next quickstart\n") {
+	if code := <-first.ended; code != exitOK || !strings.HasSuffix(first.text(), "parley: stopped; the data stays in "+data+": delete that folder to start over\n") {
 		t.Errorf("the first ended with code %d:\n%s", code, first.text())
+	}
+	stderr.Reset()
+	code = run(t.Context(), args, &stdout, &stderr)
+	if want := "has another master key: give that one by PARLEY_MASTER_KEY, delete " + data + " to start over"; code != exitFailed || !strings.Contains(stderr.String(), want) {
+		t.Errorf("without the key: code %d, said %q; want %q", code, stderr.String(), want)
 	}
 }
 

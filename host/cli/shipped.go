@@ -210,7 +210,7 @@ func unpackSources() (dir string, err error) {
 		return dir, nil
 	}
 	if err := os.MkdirAll(all, 0o755); err != nil {
-		return "", err
+		return "", fmt.Errorf("make a folder for its sources in the user's cache: %w: set HOME, or XDG_CACHE_HOME on Linux, to a folder that you may write", err)
 	}
 	removeOldSources(all)
 	tmp, err := os.MkdirTemp(all, "unpacking-")

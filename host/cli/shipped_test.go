@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -51,5 +52,16 @@ func TestSourcesRemoved(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "used" {
 		t.Errorf("left are %q, %v; want the one in use", left, err)
+	}
+}
+
+// TestNoCacheFolder: who may not write to the cache folder is told how to name another.
+func TestNoCacheFolder(t *testing.T) {
+	file := writeFile(t, t.TempDir(), "file", "")
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, file)
+	}
+	if _, err := unpackSources(); err == nil || !strings.Contains(err.Error(), "to a folder that you may write") {
+		t.Errorf("unpack the sources where no folder can be made: %v", err)
 	}
 }
