@@ -13,7 +13,7 @@ import (
 // readDOCX reads a document of a word processor: its paragraphs, headings by their style, lists, tables,
 // notes behind the paragraph that refers to them, and what is above and below pages once.
 func readDOCX(ctx context.Context, r *Reader, data []byte) (*Page, error) {
-	if read := formOf(data); read != nil { // programs call other files so, since word processors open them
+	if read := formOf(data, !r.within); read != nil { // programs call other files so, since word processors open them
 		return read(ctx, r, data)
 	}
 	z, err := openPacked(ctx, data)

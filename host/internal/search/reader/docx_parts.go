@@ -86,12 +86,13 @@ func (d *docx) textOf(part string) string {
 	return strings.TrimSpace(w.b.String())
 }
 
-// formOf is what reads a file by its beginning, of those that word processors open as a document; nil: it is none.
-func formOf(data []byte) readFunc {
+// formOf is what reads a file by its beginning, of those that word processors open as a document; nil: it is none. Mail is
+// among them where it may be.
+func formOf(data []byte, mail bool) readFunc {
 	switch head := strings.TrimSpace(string(data[:min(len(data), 200)])); {
 	case strings.HasPrefix(head, `{\rtf`):
 		return readRTF
-	case strings.Contains(head, "MIME-Version:") || strings.Contains(head, "Content-Type:"):
+	case mail && (strings.Contains(head, "MIME-Version:") || strings.Contains(head, "Content-Type:")):
 		return readMail
 	case strings.HasPrefix(head, "<"):
 		return readHTML
@@ -102,11 +103,11 @@ func formOf(data []byte) readFunc {
 // inner writes a file that stands in the document as it is, as programs that fill in forms put it there.
 func (b *docxBody) inner(part string) {
 	data, err := b.z.unpack(part)
-	read, page := formOf(data), &Page{}
+	read, page := formOf(data, true), &Page{}
 	switch {
 	case err != nil:
 	case read != nil:
-		page, err = read(b.z.ctx, &Reader{}, data)
+		page, err = read(b.z.ctx, &Reader{within: true}, data)
 	case len(data) > 1 && string(data[:2]) == "PK":
 		err = errors.New("it is a document of its own")
 	default:

@@ -19,7 +19,7 @@ func (p *packed) drawnBy(e xml.StartElement, links map[string]relation) string {
 		return ""
 	}
 	if r.kind == "diagramData" {
-		return p.drawingText(r.target)
+		return p.drawingText(r.target, nil) // without what it leads to: diagrams may lead in a circle
 	}
 	source, err := p.xml(r.target)
 	if err != nil {
@@ -33,13 +33,12 @@ func (p *packed) drawnBy(e xml.StartElement, links map[string]relation) string {
 	return strings.Join(c.lines, "\n")
 }
 
-// drawingText is the text in a part of shapes, and of the charts and diagrams that it leads to.
-func (p *packed) drawingText(part string) string {
+// drawingText is the text in a part of shapes, and of the charts and diagrams that its links lead to.
+func (p *packed) drawingText(part string, links map[string]relation) string {
 	source, err := p.xml(part)
 	if err != nil {
 		return ""
 	}
-	links := p.relations(part)
 	b, inText := textBuilder{ctx: p.ctx}, false
 	_ = eachToken(p.ctx, source, func(t xml.Token) error {
 		switch t := t.(type) {

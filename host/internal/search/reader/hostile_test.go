@@ -57,6 +57,11 @@ func TestReadBombs(t *testing.T) {
 	long, cell := strings.Repeat("y", 1<<20), "<w:tc><w:tcPr><w:gridSpan w:val=\"50\"/></w:tcPr></w:tc>"
 	links := `<Relationships><Relationship Id="a" TargetMode="External" Target="https://example.org/` + long + `"/></Relationships>`
 	entities := `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "` + strings.Repeat("x", 1000) + `">]><w:document><w:body><w:p><w:r><w:t>` + strings.Repeat("&a;", 10_000) + `</w:t></w:r></w:p></w:body></w:document>`
+	circle := `<Relationships><Relationship Id="d" Type="x/diagramData" Target="d.xml"/></Relationships>`
+	var manyFiles []string
+	for i := range 15_000 {
+		manyFiles = append(manyFiles, fmt.Sprintf("%d.xhtml", i), "")
+	}
 	for _, tt := range []struct{ name, data, refused, has string }{
 		{"tags.html", strings.Repeat("<div>", 400_000) + "x", "more than 300000 tags", ""},
 		{"lists.html", "<main>" + strings.Repeat("<ul><li>", 200) + strings.Repeat("<li>x", 50_000), "", "- x"},
@@ -95,6 +100,10 @@ func TestReadBombs(t *testing.T) {
 		{"steps.md", stepsOf(3000, "", "- "), "", "- a"},
 		{"quoted-steps.md", stepsOf(3000, "> ", "1. "), "", "1. a"},
 		{"terms.md", stepsOf(3000, "", "a\n: "), "", ": a"},
+		{"circle.pptx", slideOf(t, `<p:sld><dgm:relIds r:dm="d"/><a:p><a:r><a:t>words</a:t></a:r></a:p></p:sld>`, "ppt/slides/_rels/slide1.xml.rels", circle, "ppt/slides/d.xml", `<dgm:relIds r:dm="d"/>`, "ppt/slides/_rels/d.xml.rels", circle), "", "words"},
+		{"attached.eml", strings.Repeat("Content-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Disposition: attachment; filename=a.docx\r\n\r\n", 100_000) + "x", "", ""},
+		{"boundaries.eml", "Content-Type: multipart/mixed" + strings.Repeat("; boundary=b", 200_000) + "\r\n\r\n" + strings.Repeat("words ", 1<<20), "", "words"},
+		{"manifest.epub", bookOf(t, `<package><manifest>`+strings.Repeat(`<item href="a"/>`, 500_000)+`<item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`, append(manyFiles, "a.xhtml", "<p>words</p>")...), "", "words"},
 		{"indented.md", "x" + strings.Repeat("\n    > ![a](<b", 300_000), "", "![a](<b"},
 		{"cells.ipynb", `{"cells":[` + strings.TrimSuffix(strings.Repeat(`{"cell_type":"markdown","source":"a"},`, 50_000), ",") + `]}`, "", "a"},
 		// Many of what costs something each, and marks whose end is looked for in vain.

@@ -190,6 +190,7 @@ func parameter(header textproto.MIMEHeader, params map[string]string, name strin
 	if value := params[name]; value != "" && fits(value) {
 		return value
 	}
+	tries := 0
 	for _, field := range header["Content-Type"] {
 		for value := range strings.SplitSeq(field, ";") {
 			key, value, _ := strings.Cut(value, "=")
@@ -202,6 +203,9 @@ func parameter(header textproto.MIMEHeader, params map[string]string, name strin
 			}
 			if value != "" && fits(value) {
 				return value
+			}
+			if tries++; tries == 10 {
+				return ""
 			}
 		}
 	}
@@ -290,7 +294,7 @@ func (m *mailReader) alternatives(n int, write func(i int, m *mailReader) error)
 	most := 0
 	for i := range n {
 		form := *m
-		form.w, form.in = newWriter(m.ctx), nil
+		form.w = newWriter(m.ctx)
 		if err := write(i, &form); err != nil {
 			return err
 		}
@@ -316,7 +320,11 @@ func (m *mailReader) attachment(name string, body []byte, depth int) error {
 		_, err := m.message(body, 2, depth+1)
 		return err
 	}
-	page, err := m.r.Read(m.ctx, name, body)
+	if m.r.within {
+		m.w.noteLeft("attachments of what is attached", 1)
+		return nil
+	}
+	page, err := (&Reader{PDF: m.r.PDF, Site: m.r.Site, within: true}).Read(m.ctx, name, body)
 	if m.ctx.Err() != nil {
 		return m.ctx.Err()
 	}

@@ -21,9 +21,10 @@ const maxEntries = 20_000
 
 // A packed document is a ZIP archive of parts.
 type packed struct {
-	ctx  context.Context
-	z    *zip.Reader
-	left int // bytes that may be unpacked
+	ctx   context.Context
+	z     *zip.Reader
+	parts map[string]*zip.File // by their names, also in small letters
+	left  int                  // bytes that may be unpacked
 }
 
 // openPacked opens a document that is a ZIP archive.
@@ -35,10 +36,19 @@ func openPacked(ctx context.Context, data []byte) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &packed{ctx, z, map[string]*zip.File{}, maxUnpacked}
 	for _, f := range z.File {
 		f.Name = strings.ReplaceAll(f.Name, `\`, "/") // as some programs write them
+		if p.parts[f.Name] == nil {
+			p.parts[f.Name] = f
+		}
 	}
-	return &packed{ctx, z, maxUnpacked}, nil
+	for _, f := range z.File {
+		if name := strings.ToLower(f.Name); p.parts[name] == nil {
+			p.parts[name] = f
+		}
+	}
+	return p, nil
 }
 
 // openZip opens an archive of at most so many files, which it counts before it reads their names.
@@ -122,17 +132,12 @@ func (w *window) read(b []byte, at int64) bool {
 }
 
 // find returns the part of a name, with its capitals or with others; nil: there is none.
-func (p *packed) find(name string) (found *zip.File) {
+func (p *packed) find(name string) *zip.File {
 	name = strings.TrimPrefix(path.Clean(name), "/")
-	for _, f := range p.z.File {
-		switch {
-		case f.Name == name:
-			return f
-		case found == nil && strings.EqualFold(f.Name, name):
-			found = f
-		}
+	if part := p.parts[name]; part != nil {
+		return part
 	}
-	return found
+	return p.parts[strings.ToLower(name)]
 }
 
 // unpack returns a part, and counts its bytes.

@@ -82,6 +82,7 @@ func (o *odfReader) writeAround() {
 		return
 	}
 	var texts []string
+	seen := map[string]bool{}
 	part, inside := odfReader{}, ""
 	_ = eachToken(o.z.ctx, source, func(t xml.Token) error {
 		switch t := t.(type) {
@@ -92,8 +93,8 @@ func (o *odfReader) writeAround() {
 			}
 		case xml.EndElement:
 			if t.Name.Local == inside {
-				if text := strings.TrimSpace(part.w.b.String()); text != "" && !slices.Contains(texts, text) {
-					texts = append(texts, text)
+				if text := strings.TrimSpace(part.w.b.String()); text != "" && !seen[text] {
+					texts, seen[text] = append(texts, text), true
 				}
 				inside = ""
 			}

@@ -160,6 +160,8 @@ func extensionOf(name string) string { return strings.ToLower(path.Ext(name)) }
 type Reader struct {
 	PDF  PDF   // nil: PDF files are refused
 	Site *Site // nil: nothing is known to be the same on all pages
+
+	within bool // it reads what another file has in it, and no files within that: they could be so without end
 }
 
 // Read reads a file; name is its path, with slashes.

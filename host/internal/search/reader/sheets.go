@@ -133,7 +133,7 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			w.paragraph(c.Cell + ": " + c.Text)
 		}
 		for _, drawing := range related(z.relations(parts[sheet]), "drawing") {
-			w.paragraph(z.drawingText(drawing))
+			w.paragraph(z.drawingText(drawing, z.relations(drawing)))
 		}
 	}
 	w.finish(p)
