@@ -449,3 +449,26 @@ func listDocuments(s *search.Service, ctx context.Context, caller *auth.Caller, 
 	p.DocumentsPage, err = s.Documents(ctx, caller, uid, q)
 	return p, err
 }
+
+// TestNewerTask: a task that asks for something which this version does not know, since a newer
+// one took it, fails and is not applied in part. The tasks beside it are.
+func TestNewerTask(t *testing.T) {
+	r := newRig(t)
+	r.add("a", `[{"id":1}]`)
+	for name, n := range map[string]func() (task.New, error){
+		"documents": func() (task.New, error) { return write.AddDocuments("a", "", false, []byte(`[{"id":2}]`)) },
+		"an index":  func() (task.New, error) { return write.UpdateIndex("a", "", "b") },
+		"settings":  func() (task.New, error) { return r.svc.UpdateSettings("a", []byte(`{"stopWords":["x"]}`)) },
+	} {
+		asked, err := n()
+		asked.Payload = bytes.Replace(asked.Payload, []byte("{"), []byte(`{"Later":true,`), 1)
+		asked.Payload = bytes.Replace(asked.Payload, []byte(",}"), []byte("}"), 1) // of an empty head
+		if got := r.run(asked, err); got.Status != task.Failed || !strings.Contains(got.Error.Message, "newer version") {
+			t.Errorf("%s of a newer version: %s, %+v", name, got.Status, got.Error)
+		}
+	}
+	r.add("a", `[{"id":3}]`)
+	if st, err := r.svc.Stats(auth.Everyone(), "a"); err != nil || st.NumberOfDocuments != 2 {
+		t.Errorf("the index: %+v, %v; want the two documents of this version's tasks", st, err)
+	}
+}

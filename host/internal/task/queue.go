@@ -96,6 +96,8 @@ type Options struct {
 	// MaxCrashes is how often the process may end while it applies a task. After
 	// that the task is failed: it may be why. Default 2.
 	MaxCrashes int
+	// Mixed reports whether builds may apply the tasks that are older than this one; default: none does.
+	Mixed func() bool
 	// EndedOtherwise: the process before ended for a reason that no task was. It is not counted.
 	EndedOtherwise bool
 }
@@ -222,6 +224,10 @@ func (q *Queue) enqueue(ctx context.Context, n New) (Summary, error) {
 	}
 	if n.UID != nil && (*n.UID < q.next || *n.UID > MaxUID) {
 		err := apierr.Newf(apierr.BadRequest, "Task %d cannot be accepted: the next number here is %d, and the largest %d.", *n.UID, q.next, MaxUID)
+		return Summary{}, q.drop(n, err)
+	}
+	if n.Needs != "" && q.opts.Mixed != nil && q.opts.Mixed() {
+		err := apierr.Newf(apierr.BadRequest, "%s: not before all nodes of the cluster are upgraded, since one of an older version would pass over it. Then run `parley cluster upgrade`.", n.Needs)
 		return Summary{}, q.drop(n, err)
 	}
 	t := Task{

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -394,5 +395,22 @@ func TestLargeDetails(t *testing.T) {
 	b, err := q.Batch(t.Context(), 0, nil)
 	if err != nil || len(b.Details) > 100 {
 		t.Errorf("the batch has details of %d bytes, %v", len(b.Details), err)
+	}
+}
+
+// TestMixed: what builds of before would pass over is refused while one of them may apply it.
+func TestMixed(t *testing.T) {
+	var mixed atomic.Bool
+	q := open(t, openStore(t), nil, task.Options{Mixed: mixed.Load})
+	for _, tt := range []struct {
+		mixed bool
+		needs string
+		taken bool
+	}{{true, "", true}, {true, "skipCreation", false}, {false, "skipCreation", true}} {
+		mixed.Store(tt.mixed)
+		_, err := q.Enqueue(t.Context(), task.New{Type: task.DocumentAddition, IndexUID: "a", Needs: tt.needs})
+		if taken := err == nil; taken != tt.taken || err != nil && !strings.Contains(err.Error(), "skipCreation: not before all nodes") {
+			t.Errorf("%+v: %v", tt, err)
+		}
 	}
 }

@@ -157,6 +157,9 @@ type New struct {
 	Origin string
 	// Metadata is the client's own note, which its task shows; "" without one.
 	Metadata string
+	// Needs is what of the task builds before 0.3 would pass over, in the words of a client;
+	// "": nothing.
+	Needs string
 	Replica
 }
 

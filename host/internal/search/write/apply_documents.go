@@ -141,6 +141,9 @@ type docChange struct {
 // take applies one task. An error is the machine's.
 func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err error) {
 	p, inline, err := decodePayload(w.Payload)
+	if errors.Is(err, errNewer) {
+		return task.Outcome{Err: task.Fail(errNewer)}, nil
+	}
 	if err != nil {
 		return task.Outcome{}, err
 	}

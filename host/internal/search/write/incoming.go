@@ -119,8 +119,13 @@ func (in *Incoming) payload() *payload {
 }
 
 func (in *Incoming) task(uid string, documents int, body []byte) task.New {
+	needs := ""
+	if in.SkipCreation {
+		needs = "skipCreation"
+	}
 	return task.New{
-		Type: task.DocumentAddition, IndexUID: uid, Payload: in.payload().encode(body),
+		Needs: needs,
+		Type:  task.DocumentAddition, IndexUID: uid, Payload: in.payload().encode(body),
 		Details: details("receivedDocuments", documents, "indexedDocuments", nil),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -55,11 +56,19 @@ func (p *payload) encode(body []byte) []byte {
 
 func decodePayload(b []byte) (p payload, body []byte, err error) {
 	head, body, _ := bytes.Cut(b, []byte("\n"))
-	if err := json.Unmarshal(head, &p); err != nil {
+	d := json.NewDecoder(bytes.NewReader(head))
+	d.DisallowUnknownFields() // of a newer version: to pass over one is to do something else
+	if err := d.Decode(&p); err != nil && strings.Contains(err.Error(), "unknown field") {
+		return p, nil, fmt.Errorf("%w (%w)", errNewer, err)
+	} else if err != nil {
 		return p, nil, fmt.Errorf("decode payload: %w", err)
 	}
 	return p, body, nil
 }
+
+// errNewer is the error of a task that a node of a newer version took. Applied in part it would
+// be another task.
+var errNewer = apierr.Newf(apierr.BadRequest, "The task asks for something that this version of Parley does not know: a newer version took it. Upgrade this host, and send it again.")
 
 func checkPrimaryKey(key string) error {
 	if len(key) > maxPrimaryKey || !utf8.ValidString(key) {
@@ -90,7 +99,7 @@ func UpdateIndex(uid, primaryKey, newUID string) (task.New, error) {
 		return task.New{}, err
 	}
 	p := payload{PrimaryKey: primaryKey, UID: newUID}
-	n.Payload, n.Indexes = p.encode(nil), []string{uid, newUID}
+	n.Payload, n.Indexes, n.Needs = p.encode(nil), []string{uid, newUID}, "another uid"
 	n.Details = details("primaryKey", settings.OrNull(primaryKey), "oldIndexUid", uid, "newIndexUid", newUID)
 	return n, nil
 }

@@ -46,10 +46,10 @@ func NewWriter(indexes *index.Catalog, embedders *embedder.Service, bodies Bodie
 func (s *Writer) Process(ctx context.Context, r *task.Run) ([]task.Outcome, error) {
 	outcomes, err := s.process(ctx, r)
 	e, ok := errors.AsType[*apierr.Error](err)
-	if !ok || e.Code != indexerr.IndexHalted {
+	if !ok || e.Code != indexerr.IndexHalted && e != errNewer {
 		return outcomes, err
 	}
-	// Nobody knows when it will take changes again, and the tasks of other indexes wait.
+	// Nobody knows when it could be applied, and the tasks of other indexes wait.
 	outcomes = outcomes[:0]
 	for range r.Works {
 		outcomes = append(outcomes, task.Outcome{Err: task.Fail(e)})

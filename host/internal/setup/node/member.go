@@ -128,7 +128,7 @@ func (m *member) Notes() index.Notes { return m.db }
 const maxCrashes = 5
 
 func (m *member) OpenTasks(_ context.Context, p task.Processor, o task.Options) (*task.Queue, error) {
-	o.MaxCrashes = maxCrashes
+	o.MaxCrashes, o.Mixed = maxCrashes, func() bool { return !m.signed() }
 	return task.NewQueue(m.db, p, o), nil
 }
 
