@@ -44,7 +44,7 @@ const checks = {
   ...setting('Pagination', { maxTotalHits: 50 }, { maxTotalHits: 1000 }),
   ...setting('Synonyms', { film: ['movie'] }, {}),
   ...setting('StopWords', ['the'], []),
-  ...setting('RankingRules', ['words', 'year:desc'], ['words', 'typo', 'proximity', 'attributeRank', 'sort', 'wordPosition', 'exactness']),
+  ...setting('RankingRules', ['words', 'year:desc'], ['words', 'typo', 'proximity', 'attribute', 'sort', 'exactness']),
   ...setting('DistinctAttribute', 'genre', null),
   ...setting('FilterableAttributes', ['genre'], []),
   ...setting('SortableAttributes', ['year'], []),

@@ -9,7 +9,7 @@ import (
 
 // defaults are the settings of a new index, on the wire.
 const defaults = `{"displayedAttributes":["*"],"searchableAttributes":["*"],"filterableAttributes":[],"sortableAttributes":[],` +
-	`"rankingRules":["words","typo","proximity","attributeRank","sort","wordPosition","exactness"],"stopWords":[],"nonSeparatorTokens":[],"separatorTokens":[],` +
+	`"rankingRules":["words","typo","proximity","attribute","sort","exactness"],"stopWords":[],"nonSeparatorTokens":[],"separatorTokens":[],` +
 	`"dictionary":[],"synonyms":{},"distinctAttribute":null,"proximityPrecision":"byWord",` +
 	`"typoTolerance":{"enabled":true,"minWordSizeForTypos":{"oneTypo":5,"twoTypos":9},"disableOnWords":[],"disableOnAttributes":[],"disableOnNumbers":false},` +
 	`"faceting":{"maxValuesPerFacet":100,"sortFacetValuesBy":{"*":"alpha"}},"pagination":{"maxTotalHits":1000},"embedders":{},"searchCutoffMs":null,` +

@@ -40,8 +40,8 @@ func TestSort(t *testing.T) {
 		{"two criteria", "", []string{"tags:asc", "price:desc"}, "2 1 5 3 4"},
 		{"place, from Paris", "", []string{"_geoPoint(48.85, 2.35):asc"}, "1 2 3 4 5"},
 		{"place, away from Paris", "", []string{"_geoPoint(48.85,2.35):desc"}, "3 2 1 4 5"},
-		{"before the places of words in an attribute", "apple", []string{"price:asc"}, "2 3 1 4"},
-		{"after the words", "apple green", []string{"price:desc"}, "2 1 3 4"},
+		{"in its place among the rules: after words and their places", "apple", []string{"price:asc"}, "3 4 2 1"},
+		{"equal in all before", "apple green", []string{"price:desc"}, "2 3 4 1"},
 		{"none", "", nil, "1 2 3 4 5"},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,9 @@ import (
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
+// builtIn are the ranking rules that have a metric.
+var builtIn = []string{"words", "typo", "proximity", "attribute", "sort", "exactness"}
+
 // DefaultSettings is what a reset of all settings says.
 func DefaultSettings() Said {
 	s := Said{}
@@ -128,15 +131,11 @@ func (s Said) settingRules(e *event.Settings) {
 	}
 	rules := s.texts("rankingRules")
 	if rawjson.IsAbsent(v) {
-		rules = []string{"words", "typo", "proximity", "attributeRank", "sort", "wordPosition", "exactness"}
+		rules = builtIn
 	}
 	e.RankingRules = 1
-	metrics := map[string]*event.MaybeCount{
-		"words": &e.Words, "typo": &e.Typo, "proximity": &e.Proximity, "attributeRank": &e.Attribute, "attribute": &e.Attribute,
-		"sort": &e.Sort, "exactness": &e.Exactness,
-	}
-	for at, name := range rules {
-		if into := metrics[name]; into != nil && *into == 0 {
+	for i, into := range []*event.MaybeCount{&e.Words, &e.Typo, &e.Proximity, &e.Attribute, &e.Sort, &e.Exactness} {
+		if at := slices.Index(rules, builtIn[i]); at >= 0 {
 			*into = event.MaybeCountOf(at)
 		}
 	}

@@ -78,7 +78,7 @@ func TestSaidSettings(t *testing.T) {
 	}{
 		{ReadSaid([]byte(`{}`)), event.Settings{}},
 		{ReadSaid([]byte(`{"rankingRules": ["sort", "price:asc", "words"]}`)), event.Settings{RankingRules: 1, Sort: 1, Words: 3}},
-		{OneSetting("ranking-rules", json.RawMessage("null")), event.Settings{RankingRules: 1, Words: 1, Typo: 2, Proximity: 3, Attribute: 4, Sort: 5, Exactness: 7}},
+		{OneSetting("ranking-rules", json.RawMessage("null")), event.Settings{RankingRules: 1, Words: 1, Typo: 2, Proximity: 3, Attribute: 4, Sort: 5, Exactness: 6}},
 		{OneSetting("sortable-attributes", json.RawMessage(`["a", "_geo"]`)), event.Settings{SortableAttributes: 3, SortableGeo: 1}},
 		{OneSetting("filterable-attributes", json.RawMessage(`["a", {"attributePatterns": ["_geo", "b*"], "features": {}}]`)), event.Settings{FilterableAttributes: 3, FilterableGeo: 1, FilterablePatterns: 1}},
 		{OneSetting("searchable-attributes", json.RawMessage(`["*"]`)), event.Settings{SearchableAttributes: 2, SearchableWildcard: 1}},

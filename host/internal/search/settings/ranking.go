@@ -17,26 +17,29 @@ type RankingRule struct {
 	Descending bool
 }
 
-// The rules, by their names on the wire.
+// The rules, by their names on the wire, in their default order.
 const (
-	RuleWords         = "words"
-	RuleTypo          = "typo"
-	RuleProximity     = "proximity"
-	RuleAttributeRank = "attributeRank"
-	RuleSort          = "sort"
-	RuleWordPosition  = "wordPosition"
-	RuleExactness     = "exactness"
-	RuleAttribute     = "attribute" // attributeRank, then wordPosition
+	RuleWords     = "words"
+	RuleTypo      = "typo"
+	RuleProximity = "proximity"
+	RuleAttribute = "attribute"
+	RuleSort      = "sort"
+	RuleExactness = "exactness"
 )
 
-// ruleNames returns the rules in their default order, and then the one that is not among them.
+// The halves of the rule attribute, for those who want something between them.
+const (
+	RuleAttributeRank = "attributeRank"
+	RuleWordPosition  = "wordPosition"
+)
+
 func ruleNames() []string {
-	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttributeRank, RuleSort, RuleWordPosition, RuleExactness, RuleAttribute}
+	return []string{RuleWords, RuleTypo, RuleProximity, RuleAttribute, RuleSort, RuleExactness, RuleAttributeRank, RuleWordPosition}
 }
 
 func defaultRankingRules() []RankingRule {
 	var rules []RankingRule
-	for _, n := range ruleNames()[:7] {
+	for _, n := range ruleNames()[:6] {
 		rules = append(rules, RankingRule{Rule: n})
 	}
 	return rules

@@ -13,7 +13,7 @@ import (
 func TestApply(t *testing.T) {
 	for _, tt := range []struct{ body, route, want, says string }{
 		{`{"rankingRules":["words","price:desc"]}`, "ranking-rules", `["words","price:desc"]`, ""},
-		{`{"rankingRules":null}`, "ranking-rules", `["words","typo","proximity","attributeRank","sort","wordPosition","exactness"]`, ""},
+		{`{"rankingRules":null}`, "ranking-rules", `["words","typo","proximity","attribute","sort","exactness"]`, ""},
 		{`{"rankingRules":["price:up"]}`, "", "", "rankingRules[0]"},
 		{`{"rankingRules":["words",3]}`, "", "", "rankingRules[1]"},
 		{`{"stopWords":["the","a","the"]}`, "stop-words", `["a","the"]`, ""},
