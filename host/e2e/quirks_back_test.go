@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -96,7 +95,7 @@ func TestAppendedMessagesBack(t *testing.T) {
 		}
 		ask(messages + `,{"role":"user","content":"q"}`)
 		all := q.requests(tt.name)
-		last := fmt.Sprintf("%s", all[len(all)-1]["messages"])
+		last := string(all[len(all)-1]["messages"])
 		if !strings.Contains(last, tt.want) || !strings.Contains(last, `"extra_content":{"x":{"y":"Q"}}`) || strings.Contains(last, "parley.") {
 			t.Errorf("%s: asked %.3000s, want %s", tt.name, last[max(0, len(last)-1500):], tt.want)
 		}
