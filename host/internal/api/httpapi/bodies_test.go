@@ -144,6 +144,11 @@ func TestHostileSearchBodies(t *testing.T) {
 		{name: "raised", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:3<<20] + `"}`, status: 404, code: "index_not_found"},
 		{name: "over what it was raised to", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:5<<20] + `"}`, status: 413, code: "payload_too_large", contains: []string{"4194304"}},
 	})
+	raised = newRig(t, wish{limits: httpapi.Limits{Search: 8 << 20, Body: 8 << 20}})
+	raised.play(t, []scenario{
+		{name: "raised to that of all bodies", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:5<<20] + `"}`, status: 404, code: "index_not_found"},
+		{name: "over that of all bodies", method: "POST", path: "/indexes/a/search", body: `{"q":"` + long[:9<<20] + `"}`, status: 413, code: "payload_too_large", contains: []string{"8388608", "--http-payload-size-limit"}},
+	})
 }
 
 // What a query is shown with is what was looked at of it.

@@ -31,14 +31,15 @@ func (s *Server) authorize(c *fiber.Ctx, actions []auth.Action) (*auth.Caller, e
 // memory several times over while it runs, and any key of a front end may
 // ask either. Large are only documents, files, settings and plugins.
 func (s *Server) bodyLimit(rt *route) request.BodyLimit {
-	switch {
-	case rt.family == "documents" || rt.family == "settings" || rt.family == "plugins":
-	case len(rt.actions) > 0 && rt.actions[0] == auth.Search && rt.dialect == native && s.Limits.Search < s.Limits.Body:
-		return request.BodyLimit{Bytes: s.Limits.Search, Option: "http-search-payload-size-limit", Part: s.Limits.Read}
-	case s.Limits.Chat < s.Limits.Body:
-		return request.BodyLimit{Bytes: s.Limits.Chat, Option: "http-chat-payload-size-limit", Part: s.Limits.Read}
+	l := request.BodyLimit{Bytes: s.Limits.Chat, Option: "http-chat-payload-size-limit", Part: s.Limits.Read}
+	if len(rt.actions) > 0 && rt.actions[0] == auth.Search && rt.dialect == native {
+		l.Bytes, l.Option = s.Limits.Search, "http-search-payload-size-limit"
 	}
-	return request.BodyLimit{Bytes: s.Limits.Body, Option: "http-payload-size-limit", Part: s.Limits.Read}
+	large := rt.family == "documents" || rt.family == "settings" || rt.family == "plugins"
+	if large || l.Bytes >= s.Limits.Body {
+		l.Bytes, l.Option = s.Limits.Body, "http-payload-size-limit"
+	}
+	return l
 }
 
 // prefetched is how much of a body the server reads before any handler.
