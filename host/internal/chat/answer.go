@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -289,6 +290,7 @@ func (a *Answer) askForFormat() {
 	a.forming = true
 	if a.talk.answered = len(a.round.text) > 0; a.talk.answered {
 		a.talk.addMessage(response.AppendMessage(nil, a.round.text, &response.Said{}, nil))
+		a.carry.texts = append(a.carry.texts, base64.StdEncoding.EncodeToString(a.round.carry))
 	}
 }
 

@@ -198,7 +198,7 @@ func TestLastRound(t *testing.T) {
 // search do without the format, and what they answer is put into it in a last one.
 func TestFormatApart(t *testing.T) {
 	const asked = `{"model":"m","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_object"}%s}`
-	f := newFixture(t, say(search(0, "c", alien), "finish:tool_calls"), say("text:It is ", "text:Alien.", "finish:stop"), say(`text:{"title":"Alien"}`, "finish:stop"))
+	f := newFixture(t, say(search(0, "c", alien), "carry:search", "finish:tool_calls"), say("text:It is ", "text:Alien.", "carry:draft", "finish:stop"), say(`text:{"title":"Alien"}`, "finish:stop"))
 	f.source.Is.FormatWithTools, f.source.Is.FormatModels = "no", []string{"can-*"}
 	tr := f.ask(t, fmt.Sprintf(asked, ""))
 	if got := tr.field("content"); got != `{"title":"Alien"}` || tr.outcome.Rounds != 3 {
@@ -209,6 +209,9 @@ func TestFormatApart(t *testing.T) {
 		if last := i == 2; last != strings.Contains(chat, `"response_format":{"type":"json_object"}`) || last == strings.Contains(chat, `"tools"`) || last != strings.Contains(chat, `"content":"It is Alien."`) {
 			t.Errorf("round %d asks %s", i, chat)
 		}
+	}
+	if r := f.source.Requests()[2]; !slices.Equal(r.Carry, []string{"c2VhcmNo"}) || !slices.Equal(r.TextCarry, []string{"ZHJhZnQ="}) {
+		t.Errorf("the last round is given %q of calls and %q of texts, want that of the search and that of the draft", r.Carry, r.TextCarry)
 	}
 	// The client's calls end the turn; what was said before them is said.
 	f = newFixture(t, say("text:Wait.", "tool:0:c1:mine\nargs:0:{}", "finish:tool_calls"))

@@ -103,10 +103,17 @@ func (a *Answer) moveTo(uid string) error {
 // takeOver has an attempt answer what is left of the rounds.
 func (a *Answer) takeOver(t attempt, r *request) {
 	a.talk.moveTo(newConversation(r, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(t.link, t.model)))
-	// What rounds before it carry is another plugin's.
-	t.carry.calls = append(t.carry.calls, make([]string, max(a.outcome.Rounds-2, 0))...)
+	// What rounds before it carry is another plugin's. Each made calls, but the one that
+	// waits for its format.
+	calls := a.outcome.Rounds - 1
+	if a.forming {
+		calls--
+	}
+	t.carry.calls = append(t.carry.calls, make([]string, max(calls, 0))...)
+	if a.talk.answered {
+		t.carry.texts = append(t.carry.texts, "")
+	}
 	a.attempt = t
-	a.round.carry = a.round.carry[:0]
 	a.named = cmp.Or(a.asked.ShownModel, t.model, t.workspace.Source)
 	if a.sink != nil {
 		a.sink.Model([]byte(a.named))

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -65,9 +64,6 @@ type round struct {
 // of it. It returns with a response that is a success, or a reply.
 func (a *Answer) openRound() error {
 	rd := &a.round
-	if a.outcome.Rounds > 0 {
-		a.carry.calls = append(a.carry.calls, base64.StdEncoding.EncodeToString(rd.carry))
-	}
 	if a.talk.before != nil {
 		if err := a.searchBeforehand(); err != nil {
 			return err
