@@ -107,7 +107,7 @@ func (g *guarded) blockError() error {
 
 // blockedError is the error that a client gets for a block.
 func blockedError(b *guard.Blocked) *apierr.Error {
-	if b.Room > 0 {
+	if b.Room > 0 && b.Stage == abi.StageQuestion {
 		return &apierr.Error{Code: apierr.PayloadTooLarge, Message: fmt.Sprintf("A text is too long for the guard %s of this service, and nothing passes without it: send texts of at most %d bytes.", b.Guard, b.Room), Err: b.Fault}
 	}
 	message := cmp.Or(b.Message, "The guard "+b.Guard+" of this service does not let this pass.")

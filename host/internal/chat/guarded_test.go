@@ -139,6 +139,11 @@ func TestGuardFaults(t *testing.T) {
 	if e := f.refuse(t, long); e.Code != apierr.PayloadTooLarge || !strings.Contains(e.Message, "guard mask") || !strings.Contains(e.Message, "at most") {
 		t.Errorf("a question of 1.2 MB, which the guard fails at: %v", e)
 	}
+	// No client can shorten what was found.
+	got, err := f.Service.TryGuards(t.Context(), auth.Everyone(), "demo", []byte(`{"stage":"passages","text":"`+strings.Repeat("x ", 600<<10)+`"}`))
+	if err != nil || got.Blocked == nil || strings.Contains(got.Blocked.Message, "at most") {
+		t.Errorf("a passage of 1.2 MB, which the guard fails at: %+v, %v", got, err)
+	}
 	f.patch(t, "demo", `{"guards":[{"plugin":"mask","onFault":"open"}]}`)
 	if got := f.ask(t, hello).field("content"); got != "Hi" {
 		t.Errorf("content = %q", got)
