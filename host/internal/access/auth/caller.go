@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parley-search/parley/host/internal/access/limit"
@@ -109,6 +108,7 @@ func (c *Caller) Require(a Action) error {
 
 // covers returns an error where k may do anything that c may not: else a key that
 // makes keys, or is shown their values, could have any right by way of another one.
+// c is not bound to workspaces: no such caller manages keys.
 func (c *Caller) covers(k *Key) error {
 	if c.all {
 		return nil
@@ -123,9 +123,6 @@ func (c *Caller) covers(k *Key) error {
 		if !matchAny(c.indexes, p) {
 			return apierr.Newf(apierr.InvalidAPIKey, "This API key does not reach the indexes `%s`, and none that it makes or changes may: use a key whose `indexes` hold that.", p)
 		}
-	}
-	if c.spaces != nil && (k.spaces() == nil || slices.ContainsFunc(k.Workspaces, func(p string) bool { return !matchAny(c.spaces, p) })) {
-		return apierr.Newf(apierr.InvalidAPIKey, "This API key is bound to some workspaces, and so must be those that it makes or changes: give `workspaces`, such as [%q].", strings.Join(c.spaces, `", "`))
 	}
 	if c.expires != nil && (k.ExpiresAt == nil || k.ExpiresAt.After(*c.expires)) {
 		return apierr.Newf(apierr.InvalidAPIKey, "This API key ends at %s, and none that it makes or changes may last longer: give `expiresAt` as that or sooner, or use a key that lasts.", c.expires.Format(time.RFC3339))
