@@ -229,6 +229,27 @@ func TestFormatApart(t *testing.T) {
 	}
 }
 
+// TestReasoningOfRounds: where a provider refuses in messages the reasoning that it gave,
+// the rounds behind a search go on without it, and it refuses once.
+func TestReasoningOfRounds(t *testing.T) {
+	looks := say("text:Let me look.", "reasoning:hm", search(0, "c", alien), "finish:tool_calls")
+	refuses := func(name string) chattest.Script {
+		return chattest.Script{Status: 400, Body: "'messages.2' : property '" + name + "' is unsupported"}
+	}
+	found := say("text:Found.", "finish:stop")
+	f := newFixture(t, looks, refuses("reasoning_content"), refuses("reasoning"), found, looks, found)
+	for range 2 {
+		if tr := f.ask(t, hello); tr.outcome.Err != nil || tr.outcome.Rounds != 2 || !strings.HasSuffix(tr.field("content"), "Found.") {
+			t.Errorf("content %q after %d rounds, error %v", tr.field("content"), tr.outcome.Rounds, tr.outcome.Err)
+		}
+	}
+	for i, want := range []string{"", `"reasoning_content":"hm"`, `"reasoning":"hm"`, "", "", ""} {
+		if chat := string(f.source.Requests()[i].Chat); want == "" && strings.Contains(chat, `"hm"`) || !strings.Contains(chat, want) {
+			t.Errorf("request %d is %s, want %q of the reasoning", i, chat, want)
+		}
+	}
+}
+
 func TestReply(t *testing.T) {
 	f := newFixture(t)
 	f.source.Reply = func(in *abi.EncodeRequest) string {

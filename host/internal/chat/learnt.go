@@ -95,12 +95,12 @@ func lackIn(message string) lack {
 	return lacksTools
 }
 
-// adaptToModel begins the first round anew where the provider's refusal says that the model
+// adaptToModel begins a round anew where the provider's refusal says that the model
 // cannot do what the host asked of it beside the client's request: have tools, have
 // them with a format, or take a parameter that has another name as well.
 func (a *Answer) adaptToModel(cause error) bool {
 	e, ok := errors.AsType[*apierr.Error](cause)
-	if !ok || a.ctx.Err() != nil || a.spoke || a.outcome.Rounds != 1 {
+	if !ok || a.ctx.Err() != nil {
 		return false
 	}
 	if e.Code != chaterr.LLMProviderRejectedRequest && e.Code != chaterr.LLMProviderError {
@@ -111,6 +111,9 @@ func (a *Answer) adaptToModel(cause error) bool {
 		return false
 	}
 	lacks, searches := lackIn(e.Message), len(a.talk.indexes) > 0
+	if a.outcome.Rounds != 1 && lacks&(lacksContent|lacksReasoning) == 0 {
+		return false // of all others the first round would have been refused
+	}
 	switch {
 	case lacks&renamed != 0 && a.mayRename(lacks) && a.talk.rename(lacks):
 	case lacks == lacksFormatWithTools && searches && a.talk.deferFormat():
