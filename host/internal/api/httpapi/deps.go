@@ -115,7 +115,7 @@ type Deps struct {
 type Limits struct {
 	Body      int64         // bytes of a request's body; default 100 MiB
 	Search    int64         // bytes of a search's body, where Body is not less; default 1 MiB
-	Chat      int64         // bytes of the body of a chat or a message of MCP, where Body is not less; default 4 MiB
+	Chat      int64         // bytes of all other bodies but documents, files, settings and plugins, where Body is not less; default 4 MiB
 	Answer    int64         // bytes of an answer that is made whole; default 64 MiB
 	Read      time.Duration // for a request's head, and for each 64 KiB of its body; default 30s
 	Idle      time.Duration // between two requests of a connection; default 2min
