@@ -26,7 +26,8 @@ type EncodeRequest struct {
 	// nothing is known of it.
 	Carry []string `json:"carry,omitempty"`
 	// TextCarry is the same for the last messages of an assistant that make no calls,
-	// since ABI 2: each is the last round of an earlier answer.
+	// since ABI 2: each is the last round of an earlier answer, or the round of this one
+	// whose text is put into a response format now.
 	TextCarry []string `json:"textCarry,omitempty"`
 	// Options holds the plugin's own settings, since ABI 2: values, with defaults
 	// filled in, and of each secret that is set, apiKey among them, true.

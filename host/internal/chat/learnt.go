@@ -97,7 +97,8 @@ func lackIn(message string) lack {
 
 // adaptToModel begins a round anew where the provider's refusal says that the model
 // cannot do what the host asked of it beside the client's request: have tools, have
-// them with a format, or take a parameter that has another name as well.
+// them with a format, take a parameter that has another name as well, or read the
+// reasoning of earlier messages. The round must not have begun to answer.
 func (a *Answer) adaptToModel(cause error) bool {
 	e, ok := errors.AsType[*apierr.Error](cause)
 	if !ok || a.ctx.Err() != nil {
