@@ -125,7 +125,7 @@ func (c *Caller) covers(k *Key) error {
 		}
 	}
 	if c.expires != nil && (k.ExpiresAt == nil || k.ExpiresAt.After(*c.expires)) {
-		return apierr.Newf(apierr.InvalidAPIKey, "This API key ends at %s, and none that it makes or changes may last longer: give `expiresAt` as that or sooner, or use a key that lasts.", c.expires.Format(time.RFC3339))
+		return apierr.Newf(apierr.InvalidAPIKey, "This API key expires at %s, and none that it makes or changes may last longer: give an `expiresAt` that is not later, or use a key that does not expire.", c.expires.Format(time.RFC3339))
 	}
 	if !c.payer.Limits.IsZero() {
 		return apierr.Newf(apierr.InvalidAPIKey, "This API key has limits, which those that it makes would not share: make and change keys with one that has none.")

@@ -4,5 +4,5 @@ package sysinfo
 
 import "golang.org/x/sys/unix"
 
-// blockSize is what a file system counts its blocks in.
+// blockSize is the size of the blocks that a file system counts, in bytes.
 func blockSize(st *unix.Statfs_t) uint64 { return uint64(st.Bsize) }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFreeBytes has file systems tell what is left in the ways that there are: in blocks that are
-// smaller than what is read at once, without a size, and without room for files.
+// TestFreeBytes has file systems with blocks smaller than the best size of a read, without a size,
+// and without room for files.
 func TestFreeBytes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		st      unix.Statfs_t

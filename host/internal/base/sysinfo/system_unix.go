@@ -43,7 +43,7 @@ func SyncDir(root *os.Root) error {
 }
 
 // FreeBytes is how many bytes the disk of a directory has left for this user: none where it has
-// no room for new files. An error is one of a disk that does not tell.
+// no room for new files. It returns an error where the file system does not report its size.
 func FreeBytes(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -57,12 +57,12 @@ const leastFiles = 16
 
 func freeBytes(st *unix.Statfs_t) (uint64, error) {
 	if st.Blocks == 0 {
-		return 0, errors.New("the file system does not tell its size") // as ramfs, and many of FUSE
+		return 0, errors.New("the file system does not report its size") // as ramfs, and many of FUSE
 	}
 	if st.Files > 0 && st.Ffree < leastFiles {
 		return 0, nil
 	}
-	return uint64(max(st.Bavail, 0)) * blockSize(st), nil // FreeBSD tells of less than nothing
+	return uint64(max(st.Bavail, 0)) * blockSize(st), nil // FreeBSD reports less than nothing
 }
 
 // SizeBytes is the capacity of the file system at path; 0: unknown.
