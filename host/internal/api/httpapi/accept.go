@@ -24,7 +24,7 @@ type listener struct {
 	closed chan struct{}
 	once   sync.Once
 	err    error
-	warned time.Time // of what is in the way of connections; see warn
+	warned time.Time // of what is in the way of connections; see logShortage
 }
 
 // Close implements [net.Listener]. Closing it again is not an error.

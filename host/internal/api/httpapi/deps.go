@@ -53,7 +53,7 @@ type Deps struct {
 	// Features are what may be switched; Network is what they may switch on.
 	Features *feature.Service
 	Network  *network.Service
-	// Webhooks are told of finished tasks.
+	// Webhooks get the tasks that have finished.
 	Webhooks *webhook.Service
 	Version  Version
 	Log      zerolog.Logger
@@ -64,14 +64,14 @@ type Deps struct {
 	Usable <-chan struct{}
 	// Plugins lists what is loaded and what was refused, for GET /plugins.
 	Plugins func() []pluginapi.Plugin
-	// Reload makes the host run what the deployment says now, for POST
+	// Reload applies the deployment as it is now, for POST
 	// /plugins/reload. Its error is a sentence for the operator.
 	Reload func(context.Context) (pluginapi.Reloaded, error)
 	// PluginProblems are what is wrong with the deployment of plugins as a whole; nil: nothing.
 	PluginProblems func() []string
 	// LockProblem reports whether the plugins' lock cannot be read; nil: it can.
 	LockProblem func() bool
-	// PluginInstaller does what clients say of plugins; nil: they may not.
+	// PluginInstaller installs and removes plugins for clients; nil: they may not.
 	PluginInstaller pluginapi.Installer
 	// Metrics writes the figures of GET /metrics, in the text form that
 	// Prometheus reads.
@@ -82,18 +82,18 @@ type Deps struct {
 	Limits       Limits
 	// Memory is what all requests may hold; nil: without a bound.
 	Memory *memory.Account
-	// Served is told of every request that was answered; nil: nobody. It runs
+	// Served is called with every request that was answered; nil: it is not. It runs
 	// in the request: be quick.
 	Served func(*Served)
-	// Tracer is told of chats; nil: nobody is.
+	// Tracer traces chats; nil: they are not traced.
 	Tracer *tracing.Tracer
 	// Telemetry takes the events; nil where it is off.
 	Telemetry *telemetry.Engine
-	// Usage is what GET /telemetry says beside it.
+	// Usage is the other part of what GET /telemetry answers.
 	Usage telemetryapi.Usage
 	// Now is the clock that requests are timed by; nil: that of the machine.
 	Now func() time.Time
-	// Limiter bounds and counts what keys and workspaces ask for; nil: nobody does.
+	// Limiter bounds and counts what keys and workspaces ask for; nil: nothing does.
 	Limiter *limit.Limiter
 	// Cluster is what this host is a node of; default: [Alone].
 	Cluster Cluster
@@ -102,11 +102,11 @@ type Deps struct {
 	// Sealer seals the reasoning that clients of /v1 keep; nil: they get none.
 	Sealer chatapi.Sealer
 	// PublicURL is where clients reach this host, without a slash at the end;
-	// empty: as each request says.
+	// empty: the host that each request names.
 	PublicURL string
 	// TLS is what Listen speaks; nil: plain HTTP.
 	TLS *tls.Config
-	// Site is what requests may say of where they come from and go to.
+	// Site is which origins and hosts requests may name.
 	Site Site
 }
 

@@ -10,7 +10,7 @@ import (
 // fasthttp sends what is in the response then.
 func (s *Server) answerExpect(ctx *fasthttp.RequestCtx) int {
 	if checkHead(&ctx.Request) != "" {
-		return fasthttp.StatusContinue // screen answers
+		return fasthttp.StatusContinue // screenHeads answers
 	}
 	c := s.app.AcquireCtx(ctx)
 	defer s.app.ReleaseCtx(c)
