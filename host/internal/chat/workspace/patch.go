@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -213,12 +214,13 @@ func (p *Patcher) mergeSource(w *Workspace, v json.RawMessage) error {
 			return apierr.Newf(chaterr.InvalidChatSource,
 				"No loaded plugin answers the source %q: there is none at all. Add one by `parley plugin install`; a running host picks it up automatically.", jsonbody.Cut(name, 64))
 		}
-		if near := apierr.Nearest(name, names); near != "" && near != name {
-			return apierr.Newf(chaterr.InvalidChatSource, "No loaded plugin answers the source %q: did you mean %q?", jsonbody.Cut(name, 64), near)
-		}
 		if !slices.Contains(names, name) {
+			meant := "."
+			if near := apierr.Nearest(name, names); near != "" {
+				meant = fmt.Sprintf(": did you mean %q?", near)
+			}
 			return apierr.Newf(chaterr.InvalidChatSource,
-				"No loaded plugin answers the source %q. Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host picks it up automatically.", jsonbody.Cut(name, 64), strings.Join(names, ", "))
+				"No loaded plugin answers the source %q%s Sources: %s. Choose one of them, or add a plugin that answers it by `parley plugin install`; a running host picks it up automatically.", jsonbody.Cut(name, 64), meant, strings.Join(names, ", "))
 		}
 		w.Source = name
 	}
