@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,6 +197,28 @@ func TestFallbackKeepsSearches(t *testing.T) {
 	r := first.Requests()[0]
 	if !strings.Contains(string(r.Chat), "Solaris") || r.Round != 1 || len(r.Carry) != 1 || r.Carry[0] != "" {
 		t.Errorf("round %d of %s, carry %q; want what was found, and nothing of another plugin", r.Round, r.Chat, r.Carry)
+	}
+}
+
+// TestFallbackForFormat has the provider fail in the round that puts an answer into its
+// format: of the rounds before, the other plugin is given nothing in their places.
+func TestFallbackForFormat(t *testing.T) {
+	search := say(search(0, "c1", `{"indexUid":"books","q":"a"}`), "carry:of the search", "finish:tool_calls")
+	f, first, _ := newFallback(t, search, say("text:Draft", "carry:of the draft", "finish:stop"), failing, hi)
+	f.source.Is.FormatWithTools = "no"
+	a, err := f.start(t, auth.Everyone(), strings.Replace(hello, "{", `{"response_format":{"type":"json_object"},`, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.WriteTo(openai.NewChunks(&transcript{t: t}, false)); err != nil {
+		t.Fatal(err)
+	}
+	if o := a.Outcome(); o.Err != nil || o.Workspace != "first" || o.Rounds != 3 {
+		t.Errorf("outcome %+v, want an answer from first in three rounds", o)
+	}
+	r := first.Requests()[0]
+	if none := []string{""}; !strings.Contains(string(r.Chat), "Draft") || !slices.Equal(r.Carry, none) || !slices.Equal(r.TextCarry, none) {
+		t.Errorf("%s is asked with %q and %q, want one of each, and nothing of another plugin", r.Chat, r.Carry, r.TextCarry)
 	}
 }
 
