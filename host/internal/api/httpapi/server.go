@@ -175,10 +175,10 @@ func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandl
 	}
 }
 
-// joinPath returns path with one slash, and "v1" once, where a client joins a base URL
-// and its own path; ok where there was more: a base URL that ends in a slash makes
-// "/v1//models" of it, and one that ends in "/v1" makes "/v1/v1/messages". Elsewhere an
-// empty segment is a name that is missing, and stays.
+// joinPath returns a path below /v1 with one slash, and "v1" once, where a client joins a
+// base URL and its own path; ok where there was more: a base URL that ends in a slash makes
+// "/v1//models" of it, and one that ends in "/v1" makes "/v1/v1/messages". Other paths stay:
+// an empty segment is a name that is missing, and a proxy in front may go by the path.
 func joinPath(path []byte) (joined []byte, ok bool) {
 	base, rest := "/", bytes.TrimLeft(path, "/")
 	for {
@@ -188,7 +188,7 @@ func joinPath(path []byte) (joined []byte, ok bool) {
 		}
 		base, rest = "/v1/", bytes.TrimLeft(after, "/")
 	}
-	if len(base)+len(rest) >= len(path) {
+	if base == "/" || len(base)+len(rest) == len(path) {
 		return path, false
 	}
 	return append([]byte(base), rest...), true
