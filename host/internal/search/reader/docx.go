@@ -35,13 +35,14 @@ func readDOCX(ctx context.Context, r *Reader, data []byte) (*Page, error) {
 	if err := d.part(main); err != nil {
 		return nil, err
 	}
-	rest := d.around(main, parts)
+	var rest strings.Builder
+	rest.WriteString(d.around(main, parts))
 	for _, key := range slices.Sorted(maps.Keys(d.notes)) { // to which nothing refers
-		rest += "\nNote: " + d.notes[key]
+		rest.WriteString("\nNote: " + d.notes[key])
 	}
-	if rest != "" {
+	if rest.Len() > 0 {
 		d.w.heading(1, p.Title, "")
-		d.w.paragraph(rest)
+		d.w.paragraph(rest.String())
 	}
 	for _, part := range z.beside(main, parts, "comments") {
 		d.w.leaveOut("comments", d.textOf(part))
@@ -242,7 +243,8 @@ func (b *docxBody) end(name string) {
 	case "hyperlink", "fldSimple":
 		b.endLink()
 	case "footnote", "endnote":
-		if text := strings.Join(strings.Fields(b.w.b.String()[b.noteAt:]), " "); text != "" {
+		text := strings.Join(strings.Fields(b.w.b.String()[b.noteAt:]), " ")
+		if b.noteAt = b.w.b.Len(); text != "" { // one that ends again has nothing more
 			if b.notes[b.note] != "" { // an id that others have
 				b.note += " " + strconv.Itoa(len(b.notes))
 			}

@@ -62,6 +62,10 @@ func TestReadBombs(t *testing.T) {
 	for i := range 15_000 {
 		manyFiles = append(manyFiles, fmt.Sprintf("%d.xhtml", i), "")
 	}
+	var looseNotes strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&looseNotes, `<w:footnote w:id="%d"><w:p><w:r><w:t>%x</w:t></w:r></w:p></w:footnote>`, i, i*2654435761)
+	}
 	for _, tt := range []struct{ name, data, refused, has string }{
 		{"tags.html", strings.Repeat("<div>", 400_000) + "x", "more than 300000 tags", ""},
 		{"lists.html", "<main>" + strings.Repeat("<ul><li>", 200) + strings.Repeat("<li>x", 50_000), "", "- x"},
@@ -114,6 +118,8 @@ func TestReadBombs(t *testing.T) {
 		{"marks.adoc", strings.Repeat("{", 4<<20), "", "{"},
 		{"marks.vtt", strings.Repeat("<", 4<<20), "", "<"},
 		{"terms.html", "<h1>x</h1><dl>" + strings.Repeat("<dt id=a>xy", 100_000), "", "xy"},
+		{"ended-notes.docx", documentOf(t, `<w:p><w:r><w:t>words</w:t></w:r></w:p>`, "word/footnotes.xml", `<w:p><w:r><w:t>`+long[:20_000]+`</w:t></w:r></w:p>`+strings.Repeat("</w:footnote>", 1000)), "", "words"},
+		{"loose-notes.docx", documentOf(t, `<w:p><w:r><w:t>words</w:t></w:r></w:p>`, "word/footnotes.xml", looseNotes.String()), "", "words"},
 		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
