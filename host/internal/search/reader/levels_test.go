@@ -1,6 +1,9 @@
 package reader
 
 import (
+	"archive/zip"
+	"bytes"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -30,5 +33,32 @@ func TestMarkdownLevels(t *testing.T) {
 		if got := isParsable(tt.text); got != tt.want {
 			t.Errorf("%s: parsable %v, want %v", name, got, tt.want)
 		}
+	}
+}
+
+// TestSheetLinks: where a link of a sheet is of merged cells, it is of the one with the text.
+func TestSheetLinks(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range map[string]string{
+		"xl/s.xml":            `<worksheet><hyperlinks><hyperlink ref="B2:C3" r:id="a"/><hyperlink ref="D4" r:id="a"/></hyperlinks></worksheet>`,
+		"xl/_rels/s.xml.rels": `<Relationships><Relationship Id="a" Type="x/hyperlink" TargetMode="External" Target="https://tea.example"/></Relationships>`,
+	} {
+		if w, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		} else if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openPacked(t.Context(), b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"B2": "https://tea.example", "D4": "https://tea.example"}
+	if got := p.sheetLinks("xl/s.xml"); !maps.Equal(got, want) {
+		t.Errorf("links %v, want %v", got, want)
 	}
 }

@@ -18,7 +18,7 @@ type notebookCell struct {
 		HTML      json.RawMessage            `json:"html"` // in version 3
 		Name      string                     `json:"ename"`
 		Said      string                     `json:"evalue"`
-		Traceback []string                   `json:"traceback"`
+		Traceback json.RawMessage            `json:"traceback"`
 	} `json:"outputs"`
 }
 
@@ -78,7 +78,7 @@ func (w *writer) cell(cell *notebookCell, language string) {
 				w.leaveOut("other forms of the same text", page)
 			}
 			w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
-			w.leaveOut("where in the code errors came from", strings.Join(out.Traceback, " "))
+			w.leaveOut("where in the code errors came from", joinLines(out.Traceback))
 		}
 	default:
 		w.plain(source, 0)

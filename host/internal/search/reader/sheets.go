@@ -164,7 +164,8 @@ func (p *packed) sheetLinks(part string) map[string]string {
 	if source, err := p.xml(part); err == nil {
 		_ = eachElement(p.ctx, source, func(e xml.StartElement) {
 			if e.Name.Local == "hyperlink" {
-				cells[attributeOf(e, "ref")] = links[attributeOf(e, "id")].target
+				cell, _, _ := strings.Cut(attributeOf(e, "ref"), ":") // of merged cells the first has the text
+				cells[cell] = links[attributeOf(e, "id")].target
 			}
 		})
 	}
