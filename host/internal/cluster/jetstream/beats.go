@@ -12,8 +12,8 @@ import (
 
 func (l *Log) beats() string { return "parley." + l.o.Name + ".beat" }
 
-// Send tells the nodes of the cluster something. It does not wait, and what is
-// lost is lost.
+// Send sends a beat to the nodes of the cluster. It does not wait, and a lost one is
+// not sent again.
 func (l *Log) Send(b cluster.Beat) {
 	data, err := json.Marshal(b)
 	if err == nil {
@@ -22,7 +22,7 @@ func (l *Log) Send(b cluster.Beat) {
 		m.Header.Set(headerCode, hex.EncodeToString(l.o.Key.MAC(macBeat, data)))
 		err = l.conn.PublishMsg(m)
 	}
-	_ = err // without a connection nobody hears it, as the others will see
+	_ = err // without a connection the others get no beat, and see that
 }
 
 // headerCode is the header of a beat's code, and macBeat and macObject are purposes.
@@ -44,7 +44,7 @@ func (l *Log) verifies(code, purpose string, parts ...[]byte) bool {
 // Unverified is how many beats came that no node of the cluster sent.
 func (l *Log) Unverified() uint64 { return l.unverified.Load() }
 
-// Hear has f hear what nodes tell, this one too, until the log is closed. f runs
+// Hear calls f with the beats of the nodes, this one too, until the log is closed. f runs
 // for one beat at a time.
 func (l *Log) Hear(f func(cluster.Beat)) error {
 	_, err := l.conn.Subscribe(l.beats(), func(m *nats.Msg) {

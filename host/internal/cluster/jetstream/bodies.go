@@ -157,6 +157,7 @@ func (l *Log) get(ctx context.Context, s jetstream.ObjectStore, bucket, name str
 	o, err := s.Get(moving{ctx, l.readStall}, name)
 	timer.Stop()
 	if err != nil {
+		err = errors.Join(err, context.Cause(ctx))
 		cancel(nil)
 		return nil, err
 	}

@@ -358,7 +358,6 @@ func TestThreeNodes(t *testing.T) {
 	}
 }
 
-// TestVersions: servers that cannot be read from are told apart by their version.
 // TestBodyStalls: a body of which NATS lost the chunks, and says nothing, is an error and no
 // wait without end. One that is there is read as it was put.
 func TestBodyStalls(t *testing.T) {
@@ -400,8 +399,20 @@ func TestBodyStalls(t *testing.T) {
 	if list, err = l.Bodies().PutBefore(time.Now().Add(time.Hour)); err != nil || len(list) != 2 {
 		t.Errorf("all bodies: %v, %v", list, err)
 	}
+	if _, err := l.get(t.Context(), silentStore{s}, l.bucket(), "whole"); !errors.Is(err, errStalled) {
+		t.Errorf("a body about which a server does not answer: %v, want %v", err, errStalled)
+	}
 }
 
+// A silentStore does not answer.
+type silentStore struct{ jetstream.ObjectStore }
+
+func (silentStore) Get(ctx context.Context, _ string, _ ...jetstream.GetObjectOpt) (jetstream.ObjectResult, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestVersions: servers that cannot be read from are told apart by their version.
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]bool{
 		"2.11.0": true, "2.12.1-RC.2": true, "2.15.2": true, "v2.11.4": true, "3.0.0": true, "dev": true, "": true,
