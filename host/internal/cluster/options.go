@@ -7,11 +7,11 @@ import (
 )
 
 // A Log keeps messages in one order, numbered from 1. Safe for concurrent use.
-// Both methods end within seconds, also where nobody answers.
+// Both methods end within seconds, also without an answer.
 type Log interface {
 	// Append puts messages behind the one numbered last, in their order, and
-	// returns nil once all of them are there and durable. After an error nobody
-	// knows which of them are in the log, or will be, or at which place.
+	// returns nil once all of them are there and durable. After an error it is not
+	// known which of them are in the log, or will be, or at which place.
 	Append(ctx context.Context, messages [][]byte, last uint64) error
 	// Read returns some messages from a number on, in order and without gaps:
 	// none where there are none, or where the replica that it asks has none
@@ -47,11 +47,11 @@ var (
 	// ErrLost: another term began before the write. Nothing was changed, and
 	// nothing will be.
 	ErrLost = errors.New("the cluster got a new leader before the write: nothing was changed")
-	// ErrUnknown: nobody could say in time whether the write counts. It may.
+	// ErrUnknown: it was not known in time whether the write counts. It may.
 	ErrUnknown = errors.New("it is not known whether the write counts")
 )
 
-// Options are the wishes for a [Node]. ID, Log and Database are needed.
+// Options configure a [Node]. ID, Log and Database are needed.
 type Options struct {
 	ID       string // of the node, unique in the cluster
 	URL      string // where others send writes
@@ -72,16 +72,16 @@ type Options struct {
 	// a cluster's life: a node without data must not lead an empty cluster where others
 	// have data, or where the log is not its own.
 	Begins bool
-	// Send tells the other nodes something; default: nobody. What they say
-	// comes by [Node.Hear].
+	// Send sends a beat to the other nodes; default: nothing is sent. Theirs come by
+	// [Node.Hear].
 	Send func(Beat)
 	// End asks the server that takes appends for the numbers of the log's first and last
 	// messages: a write from here would get into the log now. A log that ends before
 	// what the database has was cut, or made again; one whose first message is behind its
 	// last has none any more. Default: it can be read.
 	End func(context.Context) (first, last uint64, err error)
-	// Applied is told of each transaction in order, once the database has it;
-	// default: nobody. Be quick.
+	// Applied is called with each transaction in order, once the database has it;
+	// default: nothing is. Be quick.
 	Applied func(p Position, ops []Op)
 	// Lead does what only a leader does, until ctx ends with its term. It is
 	// called once for each term of this node, never twice at a time. Default:

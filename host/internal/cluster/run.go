@@ -291,9 +291,9 @@ func (n *Node) report(ctx context.Context, err error) {
 	}
 	switch {
 	case err == nil:
-		n.o.Event("the cluster's log answers again", nil)
+		n.o.Event("this node follows the cluster's log again", nil)
 	case n.trouble == nil:
-		n.o.Event("the cluster's log does not answer as it should", err)
+		n.o.Event("this node cannot follow the cluster's log", err)
 	}
 	n.trouble = err
 	n.publish()

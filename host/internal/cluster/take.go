@@ -42,9 +42,9 @@ func (n *Node) readOn(ctx context.Context) error {
 	}
 }
 
-// checkStored tells a stream that was made again, as another log, from one in which somebody
-// put what he kept of an earlier log of this cluster: that one still has the message that
-// this node stored last. Where it has another one there, the node halts by why. mu is held.
+// checkStored tells a stream that was made again, as another log, from one into which a record
+// of an earlier log of this cluster was put: that one still has the message that this node
+// stored last. Where it has another one there, the node halts by why. mu is held.
 func (n *Node) checkStored(ctx context.Context, why error) error {
 	list, err := n.o.Log.Read(ctx, n.stored.Seq)
 	switch {
