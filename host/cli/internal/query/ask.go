@@ -220,12 +220,10 @@ func workspaceOf(name string) string {
 // nameIndexes makes of err, which a search of the indexes uids ended with, one that names
 // the indexes that there are, where one of them is not there.
 func nameIndexes(ctx context.Context, c *cmdutil.Client, uids []string, err error) error {
-	if refused, ok := errors.AsType[*cmdutil.StatusError](err); !ok || refused.Code != "index_not_found" {
-		return fmt.Errorf("search index %s: %w", strings.Join(uids, ", "), err)
-	}
 	var list struct{ Results []struct{ UID string } }
-	if c.Call(ctx, http.MethodGet, "/indexes?limit=50", nil, &list) != nil || len(list.Results) == 0 { // the key may not list them
-		return fmt.Errorf("there is no index %s", strings.Join(uids, ", "))
+	refused, ok := errors.AsType[*cmdutil.StatusError](err)
+	if !ok || refused.Code != "index_not_found" || c.Call(ctx, http.MethodGet, "/indexes?limit=50", nil, &list) != nil || len(list.Results) == 0 { // the key may not list them
+		return fmt.Errorf("search index %s: %w", strings.Join(uids, ", "), err)
 	}
 	var known []string
 	for _, i := range list.Results {

@@ -2,8 +2,12 @@ package query
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
+
+	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 )
 
 // TestFitColumns has the widest columns give way first, and leaves out the last where there is no room.
@@ -65,5 +69,16 @@ func TestShow(t *testing.T) {
 		if got := q.show(query); got != want {
 			t.Errorf("show(%q) = %q, want %q", query, got, want)
 		}
+	}
+}
+
+// TestNameIndexes: a key that may not list indexes is told which one is not there by the service.
+func TestNameIndexes(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer service.Close()
+	refused := &cmdutil.StatusError{Status: http.StatusNotFound, Code: "index_not_found", Message: "Index `b` not found."}
+	got := nameIndexes(t.Context(), &cmdutil.Client{URL: service.URL}, []string{"a", "b"}, refused)
+	if want := "search index a, b: status 404: Index `b` not found."; got.Error() != want {
+		t.Errorf("error %q, want %q", got, want)
 	}
 }
