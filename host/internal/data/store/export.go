@@ -225,7 +225,7 @@ func (c *checkedBackup) Read(p []byte) (int, error) {
 		}
 		c.head, c.left = head, binary.LittleEndian.Uint64(head)
 		if c.left > maxBackupPart {
-			return 0, fmt.Errorf("a part of the backup says that it has %d bytes, and there are none over %d: it is damaged", c.left, maxBackupPart)
+			return 0, fmt.Errorf("a part of the backup has a length of %d bytes, and there are none over %d: the backup is damaged", c.left, maxBackupPart)
 		}
 	}
 	if len(c.head) > 0 {

@@ -43,7 +43,7 @@ func (s *Store) fetchBody(name string) error {
 	return nil
 }
 
-// sweepAge is how old a body is at least that is forgotten because no task waits with it: that
+// sweepAge is the least age of a body that is forgotten because no task waits with it: the task
 // of a younger one may be on its way. A request that came in the term before may be accepted in
 // this one, where both are this node's.
 const sweepAge = time.Hour

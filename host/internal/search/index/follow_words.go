@@ -86,8 +86,8 @@ func (f *follower) bringLevel(ctx context.Context, ix *Index, now storage.Moment
 	return true, nil
 }
 
-// recordAt returns the record that now has of the index of m. nil: the index has other documents there, or another name, and the round that
-// reads of it comes.
+// recordAt returns the record that now has of the index of m. nil: the index has other
+// documents there, or another name, and the round that reads of it comes.
 func recordAt(now storage.Moment, m *Meta) (*Meta, error) {
 	b, err := now.Meta(m.UID)
 	if b == nil || err != nil {

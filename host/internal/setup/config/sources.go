@@ -143,8 +143,8 @@ func readEnviron(all []string, options []Option, wanted func(Option) bool) (envi
 // none of ours.
 var serviceLink = regexp.MustCompile(`^PARLEY_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$`)
 
-// isServiceLink reports whether a variable is one of those. PARLEY_PORT is, where it is
-// tcp://10.0.0.1:7700, and is not meant as the port to listen on.
+// isServiceLink reports whether a variable is one of those. PARLEY_PORT is one if it is an
+// address, such as tcp://10.0.0.1:7700; a number is meant as the port to listen on.
 func isServiceLink(name, value string) bool {
 	return serviceLink.MatchString(name) && (!strings.HasSuffix(name, "_PORT") || strings.HasSuffix(name, "_SERVICE_PORT") || strings.Contains(value, "://") || strings.Contains(name, "_PORT_"))
 }
