@@ -58,7 +58,8 @@ type docx struct {
 	notes  map[string]string // by the name and id of what refers to them
 }
 
-// maxNested bounds how deep paragraphs and tables stand within each other: text boxes and cells have some.
+// maxNested bounds how deep paragraphs, tables and links are within each other: text boxes and cells have some.
+// Each link is looked for in the text that it has.
 const maxNested = 64
 
 // part writes a part with paragraphs.
@@ -264,8 +265,9 @@ func (b *docxBody) end(name string) {
 }
 
 func (b *docxBody) beginLink(target string) {
-	p := b.paragraph()
-	p.links = append(p.links, textLink{p.text.Len(), target})
+	if p := b.paragraph(); len(p.links) < maxNested {
+		p.links = append(p.links, textLink{p.text.Len(), target})
+	}
 }
 
 // fieldMark takes the mark that begins a field, or what it shows, or ends it.

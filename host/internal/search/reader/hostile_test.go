@@ -62,8 +62,9 @@ func TestReadBombs(t *testing.T) {
 	for i := range 15_000 {
 		manyFiles = append(manyFiles, fmt.Sprintf("%d.xhtml", i), "")
 	}
-	var looseNotes strings.Builder
+	var looseNotes, linked strings.Builder
 	for i := range 30_000 {
+		fmt.Fprintf(&linked, "http%x", i*2654435761)
 		fmt.Fprintf(&looseNotes, `<w:footnote w:id="%d"><w:p><w:r><w:t>%x</w:t></w:r></w:p></w:footnote>`, i, i*2654435761)
 	}
 	for _, tt := range []struct{ name, data, refused, has string }{
@@ -120,6 +121,8 @@ func TestReadBombs(t *testing.T) {
 		{"terms.html", "<h1>x</h1><dl>" + strings.Repeat("<dt id=a>xy", 100_000), "", "xy"},
 		{"ended-notes.docx", documentOf(t, `<w:p><w:r><w:t>words</w:t></w:r></w:p>`, "word/footnotes.xml", `<w:p><w:r><w:t>`+long[:20_000]+`</w:t></w:r></w:p>`+strings.Repeat("</w:footnote>", 1000)), "", "words"},
 		{"loose-notes.docx", documentOf(t, `<w:p><w:r><w:t>words</w:t></w:r></w:p>`, "word/footnotes.xml", looseNotes.String()), "", "words"},
+		{"links.docx", documentOf(t, `<w:p>`+strings.Repeat(`<w:fldSimple w:instr="HYPERLINK http://x">`, 100_000)+`<w:t>`+linked.String()+`</w:t>`+strings.Repeat(`</w:fldSimple>`, 100_000)+`</w:p>`), "", "http://x"},
+		{"links.odt", string(zipOf(t, "content.xml", `<text:p>`+strings.Repeat(`<text:a xlink:href="http://x">`, 100_000)+linked.String()+strings.Repeat(`</text:a>`, 100_000)+`</text:p>`)), "", "http://x"},
 		{"boxes.docx", string(zipOf(t, "word/document.xml", strings.Repeat("<w:p><w:t>x</w:t>", 100_000))), "more than 64 deep", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -157,7 +157,7 @@ func (o *odfReader) start(t xml.StartElement) error {
 	case "line-break":
 		o.add("\n")
 	case "a":
-		if n := len(o.texts); n > 0 {
+		if n := len(o.texts); n > 0 && len(o.links) < maxNested {
 			o.links = append(o.links, textLink{o.texts[n-1].Len(), attributeOf(t, "href")})
 		}
 	case "object":
