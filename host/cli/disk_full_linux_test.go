@@ -90,7 +90,7 @@ func TestShutdownDiskFull(t *testing.T) {
 	if err := waitFor(program); err == nil || program.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the program ended with %v, want the exit code %d", err, exitFailed)
 	}
-	if said := log.String(); !strings.Contains(said, "close database: the disk has only 0 B left") || strings.Contains(said, "goroutine") {
+	if said := log.String(); !strings.Contains(said, "close database: the disk has only 0 B") || strings.Contains(said, "goroutine") {
 		t.Errorf("the program said:\n%s", said)
 	}
 }

@@ -135,6 +135,7 @@ func (b foundation) unit(who *user.User) string {
 		"CacheDirectory=":     "",
 		"CacheDirectoryMode=": "",
 		"Environment=":        "",
+		"RequiresMountsFor=":  "RequiresMountsFor=" + b.dir,
 		"WorkingDirectory=":   "WorkingDirectory=" + b.dir + "\nReadWritePaths=" + b.dir,
 		"ProtectHome=":        "ProtectHome=read-only",
 		"PrivateTmp=":         "",

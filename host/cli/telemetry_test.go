@@ -121,7 +121,7 @@ func TestTelemetryCommands(t *testing.T) {
 		t.Errorf("status without collectors = %d %q, want how to get some", code, out)
 	}
 	srv.Close()
-	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL); code == 0 || !strings.Contains(out, "start it") {
+	if code, out := parleySays(t, "telemetry", "status", "--url", srv.URL); code == 0 || !strings.Contains(out, "start one") {
 		t.Errorf("status without a host = %d %q, want what to do", code, out)
 	}
 }

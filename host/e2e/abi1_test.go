@@ -56,13 +56,13 @@ func TestOldModuleReplays(t *testing.T) {
 		t.Fatalf("%d cases, %v; want over 100", len(cases), err)
 	}
 	later := []string{ // what plugins learnt since
-		"back-tags", "finish-abort", "finish-insufficient-system-resource", "finish-network-error", "finish-null-word-cut",
+		"back-plain-tags", "back-tags", "finish-abort", "finish-insufficient-system-resource", "finish-network-error", "finish-null-word-cut",
 		"finish-recitation", "finish-repetition", "finish-sensitive", "finish-timeout", "finish-unknown", "framing-damaged-event",
 		"framing-data-twice", "framing-heartbeat-words", "framing-last-comma", "framing-not-a-number", "framing-one-newline",
 		"http-400-arrears", "http-403-balance", "http-422-detail", "http-429-balance-code", "http-429-balance-type",
 		"http-429-retry-in-body", "http-429-retry-in-words", "http-429-retry-info", "http-429-throttling", "http-429-try-again",
 		"http-429-try-again-ms", "http-503-estimated-time", "stream-error-base-resp", "stream-error-code-and-msg",
-		"stream-error-error-code", "stream-error-errors", "stream-error-in-words", "stream-error-list", "stream-error-no-success",
+		"stream-error-error-code", "stream-error-errors", "stream-error-in-words", "stream-error-list", "stream-error-no-success", "stream-garbage",
 		"tags", "tags-and-reasoning-content", "tags-cut", "tags-not-closed", "text-of-completions", "text-part-alone",
 		"tools-all-index-0-by-id", "tools-all-index-0-no-ids", "tools-all-index-0-same-name", "tools-list-is-one",
 		"tools-name-in-pieces", "tools-name-with-the-rest", "tools-no-index-by-place", "usage-input-tokens", "usage-zero-last",

@@ -95,8 +95,7 @@ func TestPlainAnswerGoesBack(t *testing.T) {
 		{"reasoning", `{"reasoning_content":"R \"1\""}`, `"reasoning_content":"R \"1\""`},
 		{"none", `{"role":"assistant","reasoning_content":""}`, `"reasoning_content":""`},
 		{"details", `{"reasoning_details":[{"type":"reasoning.encrypted","data":"D"}]}`, `"reasoning_details":[{"type":"reasoning.encrypted","data":"D"}]`},
-		// Under a name that the plugin would have to carry it may be refused.
-		{"other", `{"reasoning":"R"}`, `!reasoning`},
+		{"other", `{"reasoning":"R"}`, `"reasoning":"R"`},
 	} {
 		q.workspace(tt.name, "vLlm", "", func(asked) told { return stream(piece(tt.first), piece(`{"content":"Alpha"}`), finish("stop")) })
 		r := q.Call("POST", "/v1/responses", `{"model":"`+tt.name+`","input":"Hi"}`)

@@ -46,7 +46,7 @@ func CheckClosing(free func() (uint64, error)) error {
 // Left is how many free bytes a disk has, for an error.
 func Left(free uint64) string {
 	if free == 0 {
-		return "0 B, or no inodes (df -i),"
+		return "0 B (or no inodes: df -i)"
 	}
 	return humanize.IBytes(free)
 }
