@@ -254,12 +254,11 @@ func (b foundation) make(cmd *cobra.Command) (err error) {
 	return cmdutil.PrintResult(cmd, made, func(out io.Writer) error { return b.next(out, unit) })
 }
 
-// remove removes what was written into the folder, which held nothing before, and the
-// folder where whole says so.
+// remove removes what make writes into the folder, and the folder where whole says so and
+// nothing else is in it.
 func (b foundation) remove(whole bool) {
-	entries, _ := os.ReadDir(b.dir)
-	for _, e := range entries {
-		_ = os.RemoveAll(b.in(e.Name()))
+	for _, name := range []string{"plugins", "config.toml", "parley.service", "compose.yaml"} {
+		_ = os.RemoveAll(b.in(name))
 	}
 	if whole {
 		_ = os.Remove(b.dir)

@@ -146,27 +146,36 @@ func readFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestInitInterrupted: an init that Ctrl-C ends leaves no folder behind, and a shell does not go on behind it.
+// TestInitInterrupted: an init that Ctrl-C ends leaves nothing of its own behind, and a
+// shell does not go on behind it. What else came into the folder meanwhile stays.
 func TestInitInterrupted(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds plugins")
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	dir := filepath.Join(t.TempDir(), "service")
-	var said bytes.Buffer
-	code := run(ctx, []string{"init", dir}, &said, callWriter(func(b []byte) {
-		said.Write(b)
-		if bytes.Contains(b, []byte("pinning plugins")) {
+	for _, other := range []string{"", "notes.md"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		dir := filepath.Join(t.TempDir(), "service")
+		var said bytes.Buffer
+		code := run(ctx, []string{"init", dir}, &said, callWriter(func(b []byte) {
+			said.Write(b)
+			if !bytes.Contains(b, []byte("pinning plugins")) {
+				return
+			}
+			if other != "" {
+				if err := os.WriteFile(filepath.Join(dir, other), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
 			cancel()
+		}))
+		if code != exitInterrupted || !strings.HasSuffix(said.String(), "parley: interrupted before it was done\n") {
+			t.Errorf("init: code %d, want %d; it said\n%s", code, exitInterrupted, &said)
 		}
-	}))
-	if code != exitInterrupted || !strings.HasSuffix(said.String(), "parley: interrupted before it was done\n") {
-		t.Errorf("init: code %d, want %d; it said\n%s", code, exitInterrupted, &said)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("the folder is left")
+		entries, err := os.ReadDir(dir)
+		if other == "" && err == nil || other != "" && (len(entries) != 1 || entries[0].Name() != other) {
+			t.Errorf("beside %q the folder has %v, %v", other, entries, err)
+		}
 	}
 }
 
