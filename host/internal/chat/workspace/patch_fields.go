@@ -144,6 +144,18 @@ func mergePrompts(p *PromptTexts, v json.RawMessage) error {
 	return nil
 }
 
+// readList reads the field called name, which is a list of at most so many things.
+func readList(code apierr.Code, name, things string, v json.RawMessage, most int) ([]json.RawMessage, error) {
+	items, ok := jsonbody.ArrayOf(v)
+	if !ok {
+		return nil, jsonbody.WrongType(code, name, "an array of "+things+" or null", v)
+	}
+	if len(items) > most {
+		return nil, apierr.Newf(code, "`%s` has more than %d entries.", name, most)
+	}
+	return items, nil
+}
+
 func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
 	switch {
 	case v == nil:
@@ -152,12 +164,9 @@ func mergeIndexUIDs(w *Workspace, v json.RawMessage) error {
 		w.IndexUIDs = nil
 		return nil
 	}
-	items, ok := jsonbody.ArrayOf(v)
-	if !ok {
-		return jsonbody.WrongType(chaterr.InvalidChatIndexUIDs, "indexUids", "an array of index uids or null", v)
-	}
-	if len(items) > maxIndexUIDs {
-		return apierr.Newf(chaterr.InvalidChatIndexUIDs, "`indexUids` has more than %d entries.", maxIndexUIDs)
+	items, err := readList(chaterr.InvalidChatIndexUIDs, "indexUids", "index uids", v, maxIndexUIDs)
+	if err != nil {
+		return err
 	}
 	uids := []string{}
 	for i, item := range items {

@@ -21,12 +21,9 @@ func mergeFallback(w *Workspace, v json.RawMessage) error {
 		w.Fallback = nil
 		return nil
 	}
-	items, ok := jsonbody.ArrayOf(v)
-	if !ok {
-		return jsonbody.WrongType(chaterr.InvalidChatFallback, "fallback", "an array of workspace uids or null", v)
-	}
-	if len(items) > maxFallback {
-		return apierr.Newf(chaterr.InvalidChatFallback, "`fallback` has more than %d entries.", maxFallback)
+	items, err := readList(chaterr.InvalidChatFallback, "fallback", "workspace uids", v, maxFallback)
+	if err != nil {
+		return err
 	}
 	uids := []string{}
 	for i, item := range items {

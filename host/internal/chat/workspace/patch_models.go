@@ -22,12 +22,9 @@ func mergeModels(w *Workspace, v json.RawMessage) error {
 	case rawjson.IsNull(v):
 		w.Models = nil
 	default:
-		items, ok := jsonbody.ArrayOf(v)
-		if !ok {
-			return jsonbody.WrongType(chaterr.InvalidChatModels, "models", "an array of model names or null", v)
-		}
-		if len(items) > maxModels {
-			return apierr.Newf(chaterr.InvalidChatModels, "`models` has more than %d entries.", maxModels)
+		items, err := readList(chaterr.InvalidChatModels, "models", "model names", v, maxModels)
+		if err != nil {
+			return err
 		}
 		models := []string{}
 		for i, item := range items {
