@@ -100,7 +100,7 @@ func formOf(data []byte, mail bool) readFunc {
 	return nil
 }
 
-// inner writes a file that stands in the document as it is, as programs that fill in forms put it there.
+// inner writes a file that is embedded whole in the document. Programs that fill in forms make such documents.
 func (b *docxBody) inner(part string) {
 	data, err := b.z.unpack(part)
 	read, page := formOf(data, true), &Page{}

@@ -107,7 +107,7 @@ func (o *odfReader) writeAround() {
 	o.w.paragraph(strings.Join(texts, "\n"))
 }
 
-// addObject writes the text of what stands in the document as one of its own, such as a chart.
+// addObject writes the text of an object that is embedded in the document, such as a chart.
 func (o *odfReader) addObject(name string) {
 	if o.z == nil || name == "" {
 		return
