@@ -63,7 +63,7 @@ func TestOldModuleReplays(t *testing.T) {
 		"http-429-retry-in-body", "http-429-retry-in-words", "http-429-retry-info", "http-429-throttling", "http-429-try-again",
 		"http-429-try-again-ms", "http-503-estimated-time", "stream-error-base-resp", "stream-error-code-and-msg",
 		"stream-error-error-code", "stream-error-errors", "stream-error-in-words", "stream-error-list", "stream-error-no-success", "stream-garbage",
-		"tags", "tags-and-reasoning-content", "tags-cut", "tags-not-closed", "text-of-completions", "text-part-alone",
+		"choices-in-data", "choices-object", "image-part", "tags", "tags-and-reasoning-content", "tags-behind-space", "tags-cut", "tags-not-closed", "text-of-completions", "text-part-alone",
 		"tools-all-index-0-by-id", "tools-all-index-0-no-ids", "tools-all-index-0-same-name", "tools-list-is-one",
 		"tools-name-in-pieces", "tools-name-with-the-rest", "tools-no-index-by-place", "usage-input-tokens", "usage-zero-last",
 	}

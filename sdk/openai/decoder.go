@@ -28,7 +28,8 @@ type State struct {
 	Odd      provider.Unreadable
 	Names    uint8 // under which there was reasoning: bits by what it is
 	Empty    bool  // reasoning_content came with nothing in it
-	Tags     tagState
+	Tags     Tags
+	Twice    bool // the reasoning between them came under a name of its own, too
 }
 
 // A Decoder decodes the stream of an API that is shaped as OpenAI's chat
@@ -93,11 +94,21 @@ func (d *Decoder) decode(s *State, e provider.Event, out *provider.Out) error {
 		case v.Kind() != rawjson.Object:
 			return nil // a keep-alive
 		}
+		if inner := v.Get("data"); !inner.Get("choices").IsNull() { // a gateway put it into an object of its own
+			return d.decode(s, provider.Event{Type: e.Type, Data: inner}, out)
+		}
 	}
 	d.passChunk(s, out)
 	d.name(s, &c.piece, out)
 	s.takeUsage(c.usage, &c.piece, out)
 	n := 0
+	if c.choices.Kind() == rawjson.Object { // one, without a list around it
+		c.piece.more = true
+		if err := d.choice(s, c.choices, &c.piece, out); err != nil {
+			return err
+		}
+		n++
+	}
 	for it := c.choices.Items(); it.Next(); n++ {
 		if err := d.choice(s, it.Value, &c.piece, out); err != nil {
 			return err
@@ -371,7 +382,7 @@ func (d *Decoder) done(s *State, out *provider.Out) error {
 	if s.Filtered {
 		s.Finish = finishFilter
 	}
-	s.endTags(out)
+	s.Tags.End(s.sayTagged(out))
 	if d.completeCalls(s, s.Finish == finishLength, out) && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
 		s.Finish = finishToolCalls
 	}

@@ -92,6 +92,10 @@ func (d *Decoder) part(s *State, what uint8, v rawjson.Value, p *piece, out *pro
 	}
 	d.text(s, what, v.Get("text"), p, out)
 	d.text(s, textRefusal, v.Get("refusal"), p, out)
+	if !v.Get("image_url").IsNull() { // drawn by the model: others have it beside content
+		p.more = true
+		out.Extra(append(append([]byte(`{"images":[`), v...), "]}"...))
+	}
 }
 
 // text writes a string as a record and reports whether it held anything.
@@ -101,7 +105,8 @@ func (d *Decoder) text(s *State, what uint8, v rawjson.Value, p *piece, out *pro
 		return false
 	}
 	d.scratch = text
-	if what == textAnswer && s.Tags.At != tagsPast && s.tagged(text, p, out) {
+	if what == textAnswer && !s.Tags.Past() && s.Tags.Split(text, s.sayTagged(out)) {
+		p.more = true
 		return true
 	}
 	p.add(what, 0, v)

@@ -75,7 +75,7 @@ func nameReasoning(message rawjson.Value, names string) rawjson.Value {
 		case "thinking":
 			m.Set("content", withThinking(text, m.Get("content")))
 		case "tags":
-			m.Set("content", rawjson.Quote(openTag+text.String()+closeTag+m.Get("content").String()))
+			m.Set("content", rawjson.Quote(Tagged(text.String(), m.Get("content").String())))
 		}
 	}
 	if !kept {

@@ -13,11 +13,10 @@ const (
 	closeTag = "</think>"
 )
 
-// A tagState is how far an answer is with its tags.
-type tagState struct {
+// Tags are how far an answer is with them. The zero value is at its beginning.
+type Tags struct {
 	At   uint8
-	Held uint8 // bytes of a tag that came, and are not written before it is whole
-	Drop bool  // the reasoning came under a name of its own, too
+	Held uint8 // bytes of a tag that came, and are not said before it is whole
 }
 
 const (
@@ -26,37 +25,38 @@ const (
 	tagsPast // what follows is text
 )
 
-// tagged takes a piece of text, and reports whether it wrote it: else it is text,
-// and so is all that follows.
-func (s *State) tagged(text []byte, p *piece, out *provider.Out) bool {
-	t := &s.Tags
+// Past reports whether all that follows is text.
+func (t *Tags) Past() bool { return t.At == tagsPast }
+
+// Split says what a piece of text is, part by part: text, or what the model thought. It says
+// nothing, thought, where the tags open. It returns false, and says nothing, where the whole
+// piece is text, as is all that follows.
+func (t *Tags) Split(text []byte, say func(text []byte, thought bool)) bool {
 	if t.At == tagsStart && t.Held == 0 {
-		if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 {
-			return false
-		} else if trimmed[0] != '<' {
+		trimmed := bytes.TrimLeft(text, " \t\r\n")
+		if len(trimmed) > 0 && trimmed[0] != '<' {
 			t.At = tagsPast
 			return false
-		} else if n := len(text) - len(trimmed); n > 0 {
-			out.Text(text[:n])
+		}
+		if n := len(text) - len(trimmed); n > 0 {
+			say(text[:n], false)
 			text = trimmed
 		}
 	}
-	p.more = true
 	if t.At == tagsStart {
-		text = s.openTags(text, out)
+		text = t.open(text, say)
 	}
 	for t.At == tagsInside && len(text) > 0 {
-		text = s.reason(text, out)
+		text = t.think(text, say)
 	}
-	if t.At == tagsPast {
-		out.Text(text)
+	if t.At == tagsPast && len(text) > 0 {
+		say(text, false)
 	}
 	return true
 }
 
-// openTags takes text that may be the opening tag, and returns what is behind it.
-func (s *State) openTags(text []byte, out *provider.Out) []byte {
-	t := &s.Tags
+// open takes text that may be the opening tag, and returns what is behind it.
+func (t *Tags) open(text []byte, say func([]byte, bool)) []byte {
 	n := min(len(openTag)-int(t.Held), len(text))
 	if string(text[:n]) != openTag[t.Held:int(t.Held)+n] {
 		held := t.Held
@@ -64,21 +64,22 @@ func (s *State) openTags(text []byte, out *provider.Out) []byte {
 		return append([]byte(openTag[:held]), text...)
 	}
 	if t.Held += uint8(n); int(t.Held) == len(openTag) {
-		t.At, t.Held, t.Drop = tagsInside, 0, s.Names != 0
-		s.called(textTags, out)
+		t.At, t.Held = tagsInside, 0
+		say(nil, true)
 	}
 	return text[n:]
 }
 
-// reason takes a piece of text before the closing tag, and returns what is behind it.
-func (s *State) reason(text []byte, out *provider.Out) []byte {
-	t := &s.Tags
+// think takes a piece of text before the closing tag, and returns what is behind it.
+func (t *Tags) think(text []byte, say func([]byte, bool)) []byte {
 	if t.Held == 0 {
 		n := bytes.IndexByte(text, closeTag[0])
 		if n < 0 {
 			n = len(text)
 		}
-		s.tell(text[:n], out)
+		if n > 0 {
+			say(text[:n], true)
+		}
 		if n == len(text) {
 			return nil
 		}
@@ -86,7 +87,7 @@ func (s *State) reason(text []byte, out *provider.Out) []byte {
 		return text[n+1:]
 	}
 	if text[0] != closeTag[t.Held] {
-		s.tell([]byte(closeTag[:t.Held]), out)
+		say([]byte(closeTag[:t.Held]), true)
 		t.Held = 0
 		return text
 	}
@@ -96,18 +97,32 @@ func (s *State) reason(text []byte, out *provider.Out) []byte {
 	return text[1:]
 }
 
-// tell writes reasoning.
-func (s *State) tell(text []byte, out *provider.Out) {
-	if !s.Tags.Drop {
-		out.Reasoning(text)
+// End says what is held of a tag that never was one.
+func (t *Tags) End(say func(text []byte, thought bool)) {
+	switch {
+	case t.Held == 0:
+	case t.At == tagsStart:
+		say([]byte(openTag[:t.Held]), false)
+	default:
+		say([]byte(closeTag[:t.Held]), true)
 	}
 }
 
-// endTags writes what was held of a tag that never was one.
-func (s *State) endTags(out *provider.Out) {
-	if t := &s.Tags; t.At == tagsStart {
-		out.Text([]byte(openTag[:t.Held]))
-	} else {
-		s.tell([]byte(closeTag[:t.Held]), out)
+// Tagged is an answer as the model said it: what it thought between tags, and its text.
+func Tagged(thought, text string) string { return openTag + thought + closeTag + text }
+
+// sayTagged returns what writes the parts of an answer. Thoughts that came under a name of
+// their own, too, are not written again.
+func (s *State) sayTagged(out *provider.Out) func([]byte, bool) {
+	return func(text []byte, thought bool) {
+		switch {
+		case !thought:
+			out.Text(text)
+		case text == nil:
+			s.Twice = s.Names != 0
+			s.called(textTags, out)
+		case !s.Twice:
+			out.Reasoning(text)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -13,6 +14,7 @@ type state struct {
 	calls int32
 	named bool
 	done  bool
+	tags  openai.Tags
 	odd   provider.Unreadable
 }
 
@@ -65,6 +67,7 @@ func (o *ollama) Decode(s *state, e provider.Event, out *provider.Out) error {
 	}
 	s.done = true
 	o.teller.Spoil()
+	s.tags.End(sayTagged(out))
 	reason := m[5].String()
 	s.finish(reason, out)
 	prompt, completion := countTokens(v.Get("prompt_eval_count")), countTokens(v.Get("eval_count"))
@@ -128,9 +131,13 @@ func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) 
 		out.Reasoning(text)
 		o.teller.Text(abi.RecordReasoning, m[1])
 	}
-	if text, ok := m[0].Text(); ok {
-		out.Text(text)
-		o.teller.Text(abi.RecordText, m[0])
+	if text, ok := m[0].Text(); ok && len(text) > 0 {
+		if s.tags.Past() || !s.tags.Split(text, sayTagged(out)) {
+			out.Text(text)
+			o.teller.Text(abi.RecordText, m[0])
+		} else {
+			o.teller.Spoil()
+		}
 	}
 	for it := m[2].Items(); it.Next(); {
 		o.teller.Spoil()
@@ -144,6 +151,24 @@ func (o *ollama) message(s *state, v, created rawjson.Value, out *provider.Out) 
 		// The index of the server's own is not reliable, and an id may come twice.
 		out.ToolStart(n, o.callID(it.Value.Get("id").String(), created, n, out), name)
 		out.ToolArguments(n, argumentsText(f.Get("arguments")))
+	}
+}
+
+// tagsMark, carried, says that the model's thoughts were in its content, between tags: a
+// server that does not know a model as one that thinks leaves them there.
+const tagsMark = "tags"
+
+// sayTagged returns what writes the parts of an answer that began with a tag.
+func sayTagged(out *provider.Out) func([]byte, bool) {
+	return func(text []byte, thought bool) {
+		switch {
+		case !thought:
+			out.Text(text)
+		case text == nil:
+			out.Carry([]byte(tagsMark))
+		default:
+			out.Reasoning(text)
+		}
 	}
 }
 

@@ -19,8 +19,9 @@ type conversation struct {
 // name of the tool.
 type called struct{ id, name string }
 
-func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
+func (c *conversation) read(messages rawjson.Value, r *provider.Request) (rawjson.Value, error) {
 	c.names = c.names[:0]
+	carried := r.MatchCarry(messages)
 	b := append(c.out[:0], '[')
 	var members [5]rawjson.Value
 	for it, i := messages.Items(), 0; it.Next(); i++ {
@@ -36,8 +37,13 @@ func (c *conversation) read(messages rawjson.Value) (rawjson.Value, error) {
 				return nil, err
 			}
 		case "assistant":
-			b = beginMessage(b, "assistant", text+it.Value.Get("refusal").String())
-			if thinking := members[4]; thinking.Kind() == rawjson.String {
+			text += it.Value.Get("refusal").String()
+			thinking := members[4]
+			if string(carried.Next(it.Value)) == tagsMark && thinking.Kind() == rawjson.String {
+				text, thinking = openai.Tagged(thinking.String(), text), nil
+			}
+			b = beginMessage(b, "assistant", text)
+			if thinking.Kind() == rawjson.String {
 				b = append(append(b, `,"thinking":`...), thinking...)
 			}
 			b = c.calls(b, members[2])

@@ -30,7 +30,7 @@ func (o *ollama) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	b := append(o.body[:0], '{')
 	b = appendPresent(b, "model", chat.Get("model"))
 	b = append(b, `"stream":true,`...)
-	messages, err := o.talk.read(chat.Get("messages"))
+	messages, err := o.talk.read(chat.Get("messages"), r)
 	if err != nil {
 		return provider.HTTPRequest{}, err
 	}
