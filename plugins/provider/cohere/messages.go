@@ -42,7 +42,7 @@ func (c *conversation) read(messages rawjson.Value, r *provider.Request) (rawjso
 			if text += m.Get("refusal").String(); text == "" {
 				continue
 			}
-			if bytes.IndexByte(plan, thoughtMark) >= 0 {
+			if bytes.IndexByte(plan, thoughtMark) >= 0 && isThought(m) {
 				b = appendThinking(append(b, `{"role":"assistant"`...), m)
 				break
 			}
@@ -89,7 +89,7 @@ func appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
 	b = append(b, ']')
 	thought := bytes.IndexByte(plan, thoughtMark) >= 0
 	plan = bytes.ReplaceAll(plan, []byte{thoughtMark}, nil)
-	if thought && len(plan) == 0 {
+	if thought && len(plan) == 0 && isThought(m) {
 		return appendThinking(b, m)
 	}
 	if len(plan) == 0 {
@@ -101,9 +101,15 @@ func appendCalls(b []byte, m rawjson.Value, plan []byte) []byte {
 	return b
 }
 
+// isThought reports whether the client has sent back what the model thought.
+func isThought(m rawjson.Value) bool {
+	text := m.Get("reasoning_content")
+	return text.Kind() == rawjson.String && len(text) > 2
+}
+
 // appendThinking appends content: what the model thought, and what it said.
 func appendThinking(b []byte, m rawjson.Value) []byte {
-	b = append(append(append(b, `,"content":[{"type":"thinking","thinking":`...), rawjson.Quote(m.Get("reasoning_content").String())...), '}')
+	b = append(append(append(b, `,"content":[{"type":"thinking","thinking":`...), m.Get("reasoning_content")...), '}')
 	if text := openai.ContentText(m.Get("content")); text != "" {
 		b = append(rawjson.AppendString(append(b, `,{"type":"text","text":`...), text), '}')
 	}

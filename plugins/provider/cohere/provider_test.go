@@ -65,6 +65,29 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestNoThought: of a message whose thoughts the client has not sent back there is no empty
+// block, which Cohere refuses.
+func TestNoThought(t *testing.T) {
+	const chat = `{"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"said"%},{"role":"user","content":"u"},{"role":"assistant","content":"and","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]%},{"role":"tool","tool_call_id":"1","content":"r"}]}`
+	mark := []string{"AA=="}
+	for thought, want := range map[string][]string{
+		"":                          {`{"role":"assistant","content":"said"}`, `"tool_plan":"and"`},
+		`,"reasoning_content":""`:   {`{"role":"assistant","content":"said"}`, `"tool_plan":"and"`},
+		`,"reasoning_content":null`: {`{"role":"assistant","content":"said"}`, `"tool_plan":"and"`},
+		`,"reasoning_content":"Hm"`: {`{"role":"assistant","content":[{"type":"thinking","thinking":"Hm"},{"type":"text","text":"said"}]}`, `"content":[{"type":"thinking","thinking":"Hm"},{"type":"text","text":"and"}]`},
+	} {
+		r, err := plugintest.New(&cohere{}).Encode(abi.EncodeRequest{Chat: abi.RawJSON(strings.ReplaceAll(chat, "%", thought)), Carry: mark, TextCarry: mark})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(r.Body), w) {
+				t.Errorf("with %q: %s, want %s", thought, r.Body, w)
+			}
+		}
+	}
+}
+
 // TestPlans gives the plans of this answer's rounds back with their calls, and to
 // calls of an earlier turn what was said beside them.
 func TestPlans(t *testing.T) {
