@@ -101,3 +101,99 @@ func TestAppendedMessagesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainCarryBack: what a provider says of an answer without calls, and a chat has no
+// place for, goes back with the message of a client that keeps its conversations itself.
+func TestPlainCarryBack(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai", "ollama", "gemini")
+	q.workspace("ptags", "openAi", "", func(asked) told {
+		return stream(piece(`{"content":"<think>R</think>"}`), piece(`{"content":"Hi"}`), finish("stop"))
+	})
+	q.workspace("pshort", "openAi", "", func(asked) told { return stream(piece(`{"reasoning":"R"}`), piece(`{"content":"Hi"}`), finish("stop")) })
+	q.workspace("pollama", "ollama", "", func(asked) told {
+		return lines(`{"model":"m","message":{"role":"assistant","content":"<think>R</think>Hi"},"done":false}`, `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`)
+	})
+	q.workspace("pgemini", "gemini", "", func(asked) told {
+		return told{body: `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hi","thoughtSignature":"U0lH"}]},"finishReason":"STOP"}],"modelVersion":"m","responseId":"r"}` + "\n\n"}
+	})
+	for name, want := range map[string]string{
+		"ptags": `"content":"<think>R</think>Hi"`, "pshort": `"reasoning":"R"`, "pollama": `"content":"<think>R</think>Hi"`, "pgemini": `{"text":"Hi","thoughtSignature":"U0lH"}`,
+	} {
+		for path, model := range map[string]string{"/v1/chat/completions": name, "/chats/" + name + "/chat/completions": "m"} {
+			ask := func(messages string) string {
+				return q.Must("POST", path, `{"model":"`+model+`","stream":true,"messages":[{"role":"user","content":"q"}`+messages+`]}`).Body
+			}
+			message := joinDeltas(t, ask(""))
+			ask("," + message + `,{"role":"user","content":"q"}`)
+			all := q.requests(name)
+			last := string(all[len(all)-1]["messages"]) + string(all[len(all)-1]["contents"])
+			if !strings.Contains(last, want) || strings.Contains(last, "parley.") {
+				t.Errorf("%s by %s: asked %s, want %s", name, path, last, want)
+			}
+		}
+	}
+}
+
+// joinDeltas puts the message together that the deltas of a stream come to.
+func joinDeltas(t *testing.T, body string) string {
+	t.Helper()
+	message := map[string]any{"role": "assistant"}
+	for line := range strings.SplitSeq(body, "\n") {
+		var c struct {
+			Choices []struct{ Delta map[string]any }
+		}
+		if json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &c) != nil || len(c.Choices) == 0 {
+			continue
+		}
+		for name, v := range c.Choices[0].Delta {
+			text, isText := v.(string)
+			before, _ := message[name].(string)
+			if isText && name != "role" {
+				v = before + text
+			}
+			message[name] = v
+		}
+	}
+	b, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestResentItemsBack: a client of /v1/responses that sends back the items that it got,
+// whole and without the id of their response, sends what was kept with them.
+func TestResentItemsBack(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	q.workspace("resent", "openAi", "", func(a asked) told {
+		if strings.Contains(string(a["messages"]), `"role":"tool"`) {
+			return stream(piece(`{"content":"<think>T</think>Rain."}`), finish("stop"))
+		}
+		return stream(piece(`{"reasoning":"R"}`), piece(`{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"Q"}}}]}`), finish("tool_calls"))
+	})
+	input := `{"role":"user","content":"q"}`
+	ask := func(more string) {
+		t.Helper()
+		input += more
+		var r struct{ Output []json.RawMessage }
+		if err := json.Unmarshal([]byte(q.Must("POST", "/v1/responses", `{"model":"resent","input":[`+input+`],"tools":[{"type":"function","name":"f","parameters":{}}]}`).Body), &r); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range r.Output {
+			input += "," + string(item)
+		}
+	}
+	ask("")
+	ask(`,{"type":"function_call_output","call_id":"c1","output":"wet"}`)
+	ask(`,{"role":"user","content":"q"}`)
+	all := q.requests("resent")
+	for i, want := range map[int][]string{1: {`"thought_signature":"Q"`, `"reasoning":"R"`}, 2: {`"thought_signature":"Q"`, `"reasoning":"R"`, `"content":"<think>T</think>Rain."`}} {
+		for _, w := range want {
+			if got := string(all[i]["messages"]); !strings.Contains(got, w) {
+				t.Errorf("request %d has %s, want %s", i, got, w)
+			}
+		}
+	}
+}

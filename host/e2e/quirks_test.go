@@ -37,7 +37,8 @@ type told struct {
 	status int
 	kind   string
 	body   string
-	cut    bool // the connection is closed behind the body, before the response's end
+	cut    bool                      // the connection is closed behind the body, before the response's end
+	write  func(http.ResponseWriter) // writes the answer instead; nil: the above
 }
 
 // stream is an answer of events, with [DONE].
@@ -87,6 +88,10 @@ func openQuirks(t *testing.T, plugins ...string) *quirks {
 		how := q.how[name]
 		q.mu.Unlock()
 		answer := how(body)
+		if answer.write != nil {
+			answer.write(w)
+			return
+		}
 		if answer.kind == "" {
 			answer.kind = "text/event-stream"
 		}
@@ -382,4 +387,23 @@ func TestParts(t *testing.T) {
 	})
 	q.want("an image of Gemini", q.v1("banana", ""), 200, "Here.", `"images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"type":"image_url"}]`, `"image_tokens":8`)
 	q.want("chunks", q.v1("banana", `,"stream":true`), 200, "iVBORw0KGgo=")
+
+	q.workspace("linked", "openAi", "", func(asked) told {
+		return stream(piece(`{"content":[{"type":"text","text":"Here."},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}`), finish("stop"))
+	})
+	const data, link = `iVBORw0KGgo=`, `[image](https://example.com/a.png)`
+	respond := func(name, more string) house.Reply {
+		return q.Call("POST", "/v1/responses", `{"model":"`+name+`","input":"Draw."`+more+`}`)
+	}
+	q.want("a response", respond("banana", ""), 200, `"result":"`+data+`","status":"completed","type":"image_generation_call"}`, `"text":"Here."`)
+	q.want("its events", respond("banana", `,"stream":true`), 200, "event: response.image_generation_call.completed", `"item":{"id":"ig_`, `"result":"`+data)
+	q.want("a link in a response", respond("linked", ""), 200, link)
+	message := func(name string) house.Reply {
+		return q.Call("POST", "/v1/messages", `{"model":"`+name+`","max_tokens":99,"messages":[{"role":"user","content":"Draw."}]}`)
+	}
+	q.want("a message", message("banana"), 200, `{"type":"text","text":"Here."}`, `{"type":"text","text":"[The model drew an image (image/png, `, "!"+data)
+	q.want("a link in a message", message("linked"), 200, `{"type":"text","text":"!`+link+`"}`)
+	q.want("a text", q.Call("POST", "/v1/completions", `{"model":"banana","prompt":"Draw."}`), 200, `"text":"Here.\n\n[The model drew an image (image/png, `)
+	q.want("a chat", q.Call("POST", "/chats/banana/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"Draw."}]}`), 200, data)
+	q.want("a UI", q.Call("POST", "/chats/banana/ui", `{"messages":[{"role":"user","parts":[{"type":"text","text":"Draw."}]}]}`), 200, `{"mediaType":"image/png","type":"file","url":"data:image/png;base64,`+data+`"}`)
 }

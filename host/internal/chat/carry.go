@@ -79,18 +79,16 @@ func carriedBy(who string, carries []Carry, messages []Item) (all carried) {
 		return all
 	}
 	first, size := [2]int{}, 0 // how many entries there are up to the first that has one; bytes of all
-	ids := callsOf(messages)
-	for i, v := range slices.Backward(messages) {
-		m, _ := jsonbody.ObjectIn(v.JSON)
+	for _, m := range slices.Backward(leftWith(carries, messages)) {
 		list, used := &all.calls, &first[0]
-		if len(ids[i]) == 0 {
+		if len(m.calls) == 0 {
 			list, used = &all.texts, &first[1]
-			if m.Text("role") != "assistant" {
+			if !m.assistant {
 				continue
 			}
 		}
 		entry := ""
-		if c := leftWith(carries, m, ids[i]); c != nil && size+len(c.Bytes) <= maxCarried {
+		if c := m.left; c != nil && size+len(c.Bytes) <= maxCarried {
 			entry = base64.StdEncoding.EncodeToString(c.Bytes)
 			size += len(c.Bytes)
 			*used = len(*list) + 1
@@ -103,20 +101,40 @@ func carriedBy(who string, carries []Carry, messages []Item) (all carried) {
 	return all
 }
 
-// leftWith returns the one of carries that was left with the message m, which makes the
-// calls ids; nil where there is none.
-func leftWith(carries []Carry, m jsonbody.Object, ids []string) *Carry {
-	at := -1
-	if len(ids) > 0 {
-		at = slices.IndexFunc(carries, func(c Carry) bool { return sameIDs(c.Calls, ids) })
-	} else if m.Text("role") == "assistant" {
-		hash := hashText(hashNone, textIn(m["content"]))
-		at = slices.IndexFunc(carries, func(c Carry) bool { return slices.Contains(c.Texts, hash) })
+// A leaving is a message with what was left with it.
+type leaving struct {
+	calls     []string // ids of those that it makes
+	assistant bool
+	left      *Carry // nil: nothing
+}
+
+// leftWith returns for each message which of carries was left with it. Of several for
+// messages that say the same, the last is of the last of these.
+func leftWith(carries []Carry, messages []Item) []leaving {
+	all := make([]leaving, len(messages))
+	taken := make([]bool, len(carries))
+	for i, v := range slices.Backward(messages) {
+		m, _ := jsonbody.ObjectIn(v.JSON)
+		l := &all[i]
+		l.calls, l.assistant = callsIn(m), m.Text("role") == "assistant"
+		var hash uint64
+		switch {
+		case len(l.calls) > 0:
+		case l.assistant:
+			hash = hashText(hashNone, textIn(m["content"]))
+		default:
+			continue
+		}
+		for j := range slices.Backward(carries) {
+			c := &carries[j]
+			if taken[j] || len(l.calls) > 0 && !sameIDs(c.Calls, l.calls) || len(l.calls) == 0 && !slices.Contains(c.Texts, hash) {
+				continue
+			}
+			l.left, taken[j] = c, true
+			break
+		}
 	}
-	if at < 0 {
-		return nil
-	}
-	return &carries[at]
+	return all
 }
 
 // guardsOf returns the states that the guards left with the newest of messages which
@@ -126,29 +144,20 @@ func guardsOf(carries []Carry, messages []Item) map[string][]byte {
 	if len(carries) == 0 {
 		return nil
 	}
-	for _, ids := range slices.Backward(callsOf(messages)) {
-		at := slices.IndexFunc(carries, func(c Carry) bool { return len(ids) > 0 && sameIDs(c.Calls, ids) })
-		if at >= 0 {
-			return carries[at].Guards
+	for _, m := range slices.Backward(leftWith(carries, messages)) {
+		if m.left != nil && len(m.calls) > 0 {
+			return m.left.Guards
 		}
 	}
 	return nil
 }
 
-// callsOf returns the ids of the calls that each message makes.
-func callsOf(messages []Item) [][]string {
-	ids := make([][]string, len(messages))
-	for i, v := range messages {
-		var m [1]json.RawMessage
-		if !jsonbody.Pick(v.JSON, m[:], "tool_calls") {
-			continue
-		}
-		calls, _ := rawjson.Items(m[0])
-		for _, c := range calls {
-			o, _ := jsonbody.ObjectIn(c)
-			id, _ := rawjson.String(o["id"])
-			ids[i] = append(ids[i], id)
-		}
+// callsIn returns the ids of the calls that a message makes.
+func callsIn(m jsonbody.Object) (ids []string) {
+	calls, _ := rawjson.Items(m["tool_calls"])
+	for _, c := range calls {
+		o, _ := jsonbody.ObjectIn(c)
+		ids = append(ids, o.Text("id"))
 	}
 	return ids
 }
@@ -165,13 +174,12 @@ func restore(who string, carries []Carry, messages []Item) {
 	if len(carries) == 0 {
 		return
 	}
-	for i, ids := range callsOf(messages) {
-		m, _ := jsonbody.ObjectIn(messages[i].JSON)
-		c := leftWith(carries, m, ids)
-		if c == nil {
+	for i, l := range leftWith(carries, messages) {
+		if l.left == nil {
 			continue
 		}
-		kept, _ := jsonbody.ObjectOf(c.Message)
+		m, _ := jsonbody.ObjectIn(messages[i].JSON)
+		kept, _ := jsonbody.ObjectOf(l.left.Message)
 		calls, _ := rawjson.Items(m["tool_calls"])
 		keptCalls, _ := rawjson.Items(kept["tool_calls"])
 		for j, v := range calls {

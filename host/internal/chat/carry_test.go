@@ -108,6 +108,19 @@ func TestCarried(t *testing.T) {
 	}
 }
 
+// Of answers that said the same, each is given back its own.
+func TestAlikeCarries(t *testing.T) {
+	one := carried(t, newFixture(t, say("text:Yes", "carry:one", "finish:stop")))
+	two := carried(t, newFixture(t, say("text:Yes", "carry:two", "finish:stop")))
+	f := newFixture(t, say("text:x", "finish:stop"))
+	f.carries = append(one, two...)
+	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"Yes"},{"role":"user","content":"q"},{"role":"assistant","content":"Yes"},{"role":"user","content":"q"}]}`)
+	want := []string{base64.StdEncoding.EncodeToString([]byte("one")), base64.StdEncoding.EncodeToString([]byte("two"))}
+	if r := f.source.Requests()[0]; !slices.Equal(r.TextCarry, want) {
+		t.Errorf("the plugin is given %q, want %q", r.TextCarry, want)
+	}
+}
+
 // What an answer without calls left is given back with its message, whose text tells it.
 func TestTextCarries(t *testing.T) {
 	f := newFixture(t, say("text:Yes", "carry:plain", "finish:stop"))

@@ -54,6 +54,9 @@ func (l link) requestError(err error) *apierr.Error {
 			code = chaterr.LLMProviderTimeout
 			remedy = timeoutRemedies[up.Over]
 		}
+		if up.Kind == outbound.Connect {
+			remedy = " See that the provider runs there, and that the workspace's `baseUrl` is right."
+		}
 		if up.Kind == outbound.Unauthorized {
 			code, remedy = chaterr.LLMProviderUnauthorized, " Check the secrets of the workspace."
 		}

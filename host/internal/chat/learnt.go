@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -71,7 +72,7 @@ func lackIn(message string) lack {
 		switch {
 		case has("reasoning_content"):
 			return lacksContent
-		case has("reasoning_details", "'reasoning'", `"reasoning"`, "`reasoning`", ".reasoning"):
+		case has("reasoning_details", "'reasoning'", `"reasoning"`, "`reasoning`") || reasoningMember.MatchString(message):
 			return lacksReasoning
 		case has("stream_options"):
 			return lacksStreamOptions
@@ -94,6 +95,10 @@ func lackIn(message string) lack {
 	}
 	return lacksTools
 }
+
+// reasoningMember is reasoning at the end of a path, such as messages.1.reasoning, and no
+// other name that begins so.
+var reasoningMember = regexp.MustCompile(`\.reasoning(?:[^\w.]|\.?(?:\s|$))`)
 
 // adaptToModel begins a round anew where the provider's refusal says that the model
 // cannot do what the host asked of it beside the client's request: have tools, have

@@ -14,7 +14,7 @@ const SealedMark = "parley."
 // sealedDetails is c, sealed, in the form in which clients send encrypted reasoning back
 // with a message: a list of reasoning_details; nil where the plugin wants nothing back.
 func (a *Answer) sealedDetails(c *Carry) json.RawMessage {
-	if a.asked.Seal == nil || len(c.Calls) == 0 || len(c.Bytes) == 0 {
+	if a.asked.Seal == nil || len(c.Bytes) == 0 {
 		return nil
 	}
 	kept := *c

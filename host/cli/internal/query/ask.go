@@ -293,6 +293,10 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 			q.cited = append(q.cited, e.Annotation)
 		}
 	case "response.output_item.done":
+		if e.Item.Type == "image_generation_call" {
+			q.said = true
+			return false, q.out.Add("\n(the model drew an image: --json prints it)\n")
+		}
 		for _, text := range e.Item.Queries {
 			if !slices.Contains(q.queries, text) {
 				q.queries = append(q.queries, text)

@@ -101,10 +101,24 @@ func (w *Messages) Text(kind chat.Kind, text, extra []byte) {
 	}
 	w.refused = w.refused || kind == chat.Refusal
 	w.say(typ, text)
+	w.sayImages(extra)
 }
 
 // Extra implements [chat.Sink].
-func (w *Messages) Extra(object []byte) { w.thinkingOf(object) }
+func (w *Messages) Extra(object []byte) {
+	w.thinkingOf(object)
+	w.sayImages(object)
+}
+
+// sayImages says in a block of its own of each image in a delta that the model drew it: a
+// message has no form for one.
+func (w *Messages) sayImages(object []byte) {
+	for _, image := range chat.ImagesIn(object) {
+		w.close()
+		w.say("text", []byte(image.Words()))
+		w.close()
+	}
+}
 
 // thinkingOf takes reasoning that a provider has among the other members of a delta.
 func (w *Messages) thinkingOf(object []byte) {

@@ -97,13 +97,8 @@ func itemID(v json.RawMessage) string {
 // shownItem is an item as it is kept without what is not to be shown of it.
 func shownItem(v json.RawMessage, sealed bool) json.RawMessage {
 	o, _ := jsonbody.ObjectIn(v)
-	switch o.Text("type") {
-	case "function_call", "message":
-		delete(o, "encrypted_content")
-	case "reasoning":
-		if !sealed {
-			o["encrypted_content"] = json.RawMessage("null")
-		}
+	if o.Text("type") == "reasoning" && !sealed {
+		o["encrypted_content"] = json.RawMessage("null")
 	}
 	return o.Append(nil)
 }

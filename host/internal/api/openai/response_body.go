@@ -10,25 +10,28 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// A Lookup returns the stored item called id, or false.
-type Lookup func(id string) (item json.RawMessage, ok bool)
+// Kept are the items of a client's responses that are kept.
+type Kept interface {
+	// Item returns the one called id, or false.
+	Item(id string) (item json.RawMessage, ok bool)
+	// State returns what is sealed of the turn of the one called id; empty: nothing.
+	State(id string) string
+}
 
 // Ask returns what is asked, without the provider's model. history are the items of
 // the conversation so far.
-func (r *ResponseRequest) Ask(history []json.RawMessage, lookup Lookup) (*chat.Request, error) {
-	var m messages
+func (r *ResponseRequest) Ask(history []json.RawMessage, kept Kept) (*chat.Request, error) {
+	m := messages{kept: kept}
 	if text := r.fields.Text("instructions"); text != "" {
 		m.addMessage("instructions", "system", quote(text))
 	}
-	m.kept = true
 	for i, item := range history {
-		if err := m.addItem(fmt.Sprintf("history[%d]", i), item, lookup); err != nil {
+		if err := m.addItem(fmt.Sprintf("history[%d]", i), item); err != nil {
 			return nil, err
 		}
 	}
-	m.kept = false
 	for i, item := range r.input {
-		if err := m.addItem(fmt.Sprintf("input[%d]", i), item, lookup); err != nil {
+		if err := m.addItem(fmt.Sprintf("input[%d]", i), item); err != nil {
 			return nil, err
 		}
 	}

@@ -25,7 +25,7 @@ type messages struct {
 	seen   []json.RawMessage
 	seenAt string
 	states []SealedState
-	kept   bool // what is added now was kept here
+	kept   Kept
 }
 
 // A SealedState is the encrypted content of an item that a client sent back.
@@ -95,17 +95,20 @@ func (m *messages) takeItems() []chat.Item {
 	return m.list
 }
 
-// keepState keeps the encrypted content of an item for who can open it.
+// keepState keeps the encrypted content of an item that a client sends, for who can open
+// it.
 func (m *messages) keepState(path string, o jsonbody.Object) {
-	text := o.Text("encrypted_content")
-	if text == "" {
-		return
+	if text := o.Text("encrypted_content"); text != "" {
+		m.states = append(m.states, SealedState{path + ".encrypted_content", text})
 	}
-	s := SealedState{path + ".encrypted_content", text}
-	if m.kept {
-		s.Param = ""
+}
+
+// keepOwnState keeps what this host has kept of the turn of an output item, which clients
+// refer to or send back whole.
+func (m *messages) keepOwnState(o jsonbody.Object) {
+	if state := m.kept.State(o.Text("id")); state != "" {
+		m.states = append(m.states, SealedState{Text: state})
 	}
-	m.states = append(m.states, s)
 }
 
 // finished reports whether items of a type are what a server, or a tool that is no
@@ -115,7 +118,7 @@ func finished(typ string) bool {
 }
 
 // addItem adds an item, which is at path of the request.
-func (m *messages) addItem(path string, v json.RawMessage, lookup Lookup) error {
+func (m *messages) addItem(path string, v json.RawMessage) error {
 	o, ok := jsonbody.ObjectIn(v)
 	if !ok {
 		return wrongType(path, "an object", v)
@@ -126,9 +129,7 @@ func (m *messages) addItem(path string, v json.RawMessage, lookup Lookup) error 
 	case "reasoning":
 		m.keepState(path, o)
 	case "function_call":
-		if m.kept {
-			m.keepState(path, o)
-		}
+		m.keepOwnState(o)
 		if !m.open {
 			m.addToolMedia()
 			m.open, m.content = true, json.RawMessage("null")
@@ -142,13 +143,11 @@ func (m *messages) addItem(path string, v json.RawMessage, lookup Lookup) error 
 		}
 		return m.addOutput(path, o)
 	case "item_reference":
-		item, ok := lookup(o.Text("id"))
+		item, ok := m.kept.Item(o.Text("id"))
 		if !ok {
 			return unknownItem(path, o.Text("id"))
 		}
-		m.kept = true
-		defer func() { m.kept = false }()
-		return m.addItem(path, item, func(string) (json.RawMessage, bool) { return nil, false })
+		return m.addItem(path, item) // no output has a reference
 	default:
 		if !finished(typ) {
 			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
@@ -175,9 +174,7 @@ func (m *messages) addMessageItem(path string, o jsonbody.Object) error {
 		m.addMessage(path, role, content)
 		return nil
 	}
-	if m.kept {
-		m.keepState(path, o)
-	}
+	m.keepOwnState(o)
 	m.closeAssistant()
 	m.addToolMedia()
 	m.open, m.content = true, content

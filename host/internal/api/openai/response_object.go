@@ -67,25 +67,24 @@ func (r *Response) Body() []byte {
 	return o.Append(nil)
 }
 
-// Output returns the items of the output, for the conversation that goes on: the
-// first function call has the sealed state, or else the last message.
+// Output returns the items of the output, for the conversation that goes on.
 func (r *Response) Output() (ids []string, items []json.RawMessage) {
-	state, of := r.state, -1
-	for i, it := range r.items {
-		if it.typ == "function_call" && (of < 0 || r.items[of].typ != it.typ) || it.typ == "message" && (of < 0 || r.items[of].typ == it.typ) {
-			of = i
-		}
-	}
-	for i, it := range r.items {
-		body := it.body(true)
-		if i == of && state != "" {
-			o, _ := jsonbody.ObjectIn(body)
-			o["encrypted_content"] = quote(state)
-			body = o.Append(nil)
-		}
-		ids, items = append(ids, it.id), append(items, body)
+	for _, it := range r.items {
+		ids, items = append(ids, it.id), append(items, it.body(true))
 	}
 	return ids, items
+}
+
+// State returns what is sealed of the last turn, and the id of the item that it belongs to:
+// the first function call, or else the last message. Empty: nothing is.
+func (r *Response) State() (state, of string) {
+	typ := ""
+	for _, it := range r.items {
+		if it.typ == "function_call" && typ != it.typ || it.typ == "message" && (typ == "" || typ == it.typ) {
+			of, typ = it.id, it.typ
+		}
+	}
+	return r.state, of
 }
 
 func number(n int64) json.RawMessage { return fmt.Appendf(nil, "%d", n) }
@@ -102,6 +101,7 @@ type item struct {
 	callID    string
 	function  spaced
 	arguments []byte
+	image     string // of an image, in base64; empty: it is not there yet
 	// Of a search:
 	query   string
 	results []json.RawMessage
@@ -151,6 +151,10 @@ func (it *item) body(results bool) json.RawMessage {
 		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.function.name), rawjson.AppendString(nil, it.arguments)
 		if it.function.namespace != "" {
 			o["namespace"] = quote(it.function.namespace)
+		}
+	case "image_generation_call":
+		if o["status"] = quote(status); it.image != "" {
+			o["result"] = quote(it.image)
 		}
 	case "file_search_call":
 		o["status"], o["queries"], o["results"] = quote(status), rawjson.Array([]json.RawMessage{quote(it.query)}), json.RawMessage("null")

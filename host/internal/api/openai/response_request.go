@@ -111,12 +111,12 @@ func (r *ResponseRequest) Tokens() int {
 
 // Input returns the items that the request adds to its conversation, with those
 // that it refers to in place, and each with an id.
-func (r *ResponseRequest) Input(lookup Lookup) []json.RawMessage {
+func (r *ResponseRequest) Input(kept Kept) []json.RawMessage {
 	items := slices.Clone(r.input)
 	for i, v := range items {
 		o, _ := jsonbody.ObjectIn(v)
 		if o.Text("type") == "item_reference" {
-			if item, ok := lookup(o.Text("id")); ok {
+			if item, ok := kept.Item(o.Text("id")); ok {
 				items[i] = item
 			}
 			continue

@@ -1,11 +1,19 @@
 package openai
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
+
+// nothing is kept.
+type nothing struct{}
+
+func (nothing) Item(string) (json.RawMessage, bool) { return nil, false }
+
+func (nothing) State(string) string { return "" }
 
 // Chats take text of tools alone: a picture that one gave comes in a message of the
 // user's, behind the outputs of all calls of the turn.
@@ -17,7 +25,7 @@ func TestResponsePictureOfTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := r.Ask(nil, nil)
+	q, err := r.Ask(nil, nothing{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,6 +124,7 @@ func (w *ResponseWriter) Text(kind chat.Kind, text, extra []byte) {
 		w.addText("message", "refusal", string(text), nil)
 	}
 	w.takeMembers(delta)
+	w.takeImages(extra)
 }
 
 // Extra implements [chat.Sink].
@@ -136,6 +137,7 @@ func (w *ResponseWriter) Extra(object []byte) {
 		w.takeContent(text)
 	}
 	w.takeMembers(delta)
+	w.takeImages(object)
 }
 
 // countPiece counts a piece of so many bytes.
@@ -172,6 +174,25 @@ func (w *ResponseWriter) takeMembers(delta jsonbody.Object) {
 	annotations, _ := rawjson.Items(delta["annotations"])
 	for _, v := range annotations {
 		w.addAnnotation(v)
+	}
+}
+
+// takeImages takes what a delta holds of images, each as an item. One of which the address
+// alone is known is a link in the text: an item holds data.
+func (w *ResponseWriter) takeImages(delta []byte) {
+	for _, image := range chat.ImagesIn(delta) {
+		if image.Data == "" {
+			w.addText("message", "output_text", "\n\n"+image.Words(), nil)
+			continue
+		}
+		w.size += len(image.Data)
+		w.closeTalk()
+		it := w.openItem(&item{id: newID("ig_"), typ: "image_generation_call"})
+		for _, state := range []string{"in_progress", "generating", "completed"} {
+			w.writeEvent("response.image_generation_call."+state, it.eventPlace())
+		}
+		it.image = image.Data
+		w.closeItem(it)
 	}
 }
 

@@ -82,10 +82,21 @@ func (t *TextCompletion) Begin(h chat.Head) { t.head = h }
 func (t *TextCompletion) Model(name []byte) { t.head.Model = string(name) }
 
 // Text implements [chat.Sink].
-func (t *TextCompletion) Text(kind chat.Kind, text, _ []byte) {
-	if kind == chat.Reasoning {
-		return
+func (t *TextCompletion) Text(kind chat.Kind, text, extra []byte) {
+	if kind != chat.Reasoning {
+		t.addText(text)
 	}
+	t.Extra(extra)
+}
+
+// Extra implements [chat.Sink]: it says of images that there are some.
+func (t *TextCompletion) Extra(object []byte) {
+	for _, image := range chat.ImagesIn(object) {
+		t.addText([]byte("\n\n" + image.Words()))
+	}
+}
+
+func (t *TextCompletion) addText(text []byte) {
 	t.pieces++
 	t.text = append(t.text, text...)
 	if t.to != nil {

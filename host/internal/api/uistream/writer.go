@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -49,7 +50,7 @@ func (w *Writer) Begin(chat.Head) {
 }
 
 // Text implements [chat.Sink].
-func (w *Writer) Text(kind chat.Kind, text, _ []byte) {
+func (w *Writer) Text(kind chat.Kind, text, extra []byte) {
 	typ := "text"
 	if kind == chat.Reasoning {
 		typ = "reasoning"
@@ -64,6 +65,16 @@ func (w *Writer) Text(kind chat.Kind, text, _ []byte) {
 	o := w.part()
 	o["delta"] = rawjson.AppendString(nil, text)
 	w.event(typ+"-delta", o)
+	w.Extra(extra)
+}
+
+// Extra implements [chat.Sink]: an image is a file.
+func (w *Writer) Extra(object []byte) {
+	for _, image := range chat.ImagesIn(object) {
+		w.close()
+		w.pieces++
+		w.event("file", jsonbody.Object{"url": jsonbody.Quote(image.URL), "mediaType": jsonbody.Quote(cmp.Or(image.Type, "image/*"))})
+	}
 }
 
 // part is the part that is open.

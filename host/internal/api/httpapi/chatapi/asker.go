@@ -95,15 +95,22 @@ type askSink struct {
 }
 
 // Text implements [chat.Sink].
-func (w *askSink) Text(kind chat.Kind, text, _ []byte) {
+func (w *askSink) Text(kind chat.Kind, text, extra []byte) {
 	w.pieces++
-	if kind != chat.Content {
-		return
+	if kind == chat.Content {
+		if len(w.text) == 0 {
+			w.progress("writing")
+		}
+		w.text = append(w.text, text...)
 	}
-	if len(w.text) == 0 {
-		w.progress("writing")
+	w.Extra(extra)
+}
+
+// Extra implements [chat.Sink]: it says of images that there are some.
+func (w *askSink) Extra(object []byte) {
+	for _, image := range chat.ImagesIn(object) {
+		w.text = append(w.text, "\n\n"+image.Words()...)
 	}
-	w.text = append(w.text, text...)
 }
 
 // Searching implements [chat.Sink].

@@ -26,8 +26,8 @@ func ParseResponse(s *Server, r *request.Call, body []byte) (*Question, error) {
 		}
 		history = found
 	}
-	lookup := func(id string) (json.RawMessage, bool) { return s.Responses.Item(owner, id) }
-	c, err := asked.Ask(history, lookup)
+	kept := keptBy{s.Responses, owner}
+	c, err := asked.Ask(history, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func ParseResponse(s *Server, r *request.Call, body []byte) (*Question, error) {
 	w := openai.NewResponse(asked, asked.Store && s.Responses.Keeps())
 	s.keepReasoning(owner, asked, w)
 	if asked.Store {
-		input := asked.Input(lookup)
+		input := asked.Input(kept)
 		key := r.Caller.Key()
 		w.Finished = func(done *openai.Response) { s.keepResponse(owner, key, asked.Previous, input, done) }
 	}
@@ -46,6 +46,18 @@ func ParseResponse(s *Server, r *request.Call, body []byte) (*Question, error) {
 		return w
 	}}, nil
 }
+
+// keptBy are the items of the responses that an owner keeps.
+type keptBy struct {
+	store *responses.Store
+	owner string
+}
+
+// Item implements [openai.Kept].
+func (k keptBy) Item(id string) (json.RawMessage, bool) { return k.store.Item(k.owner, id) }
+
+// State implements [openai.Kept].
+func (k keptBy) State(id string) string { return k.store.State(k.owner, id) }
 
 // lostResponse is the error for a response that is not kept, for this caller.
 func (s *Server) lostResponse(id string) error {
@@ -58,7 +70,8 @@ func (s *Server) lostResponse(id string) error {
 
 func (s *Server) keepResponse(owner, key, previous string, input []json.RawMessage, done *openai.Response) {
 	ids, output := done.Output()
-	err := s.Responses.Put(owner, &responses.Record{ID: done.ID, Previous: previous, Body: done.Body(), Input: input, Output: output, ItemIDs: ids, Key: key})
+	state, of := done.State()
+	err := s.Responses.Put(owner, &responses.Record{ID: done.ID, Previous: previous, Body: done.Body(), Input: input, Output: output, ItemIDs: ids, State: state, StateOf: of, Key: key})
 	if err != nil {
 		s.Log.Warn().Err(err).Msg("response is not kept")
 	}

@@ -22,7 +22,9 @@ type Record struct {
 	Input    []json.RawMessage `json:"input"`    // items of the request alone
 	Output   []json.RawMessage `json:"output"`
 	ItemIDs  []string          `json:"itemIds"` // of Output
-	Key      string            `json:"-"`       // uid of the API key whose owners share what they keep; empty: none
+	State    string            `json:"-"`       // sealed, that belongs to the item StateOf; empty: none
+	StateOf  string            `json:"-"`
+	Key      string            `json:"-"` // uid of the API key whose owners share what they keep; empty: none
 }
 
 // Options of [New].
@@ -51,6 +53,7 @@ type entry struct {
 	id, owner, previous string
 	path                [2]string // in kept
 	items               []string
+	state, stateOf      string // of an item
 	sealed              []byte
 	until               time.Time
 	at                  *list.Element // in the order of its owner
@@ -90,7 +93,7 @@ func (s *Store) Put(owner string, r *Record) error {
 	if err != nil {
 		return fmt.Errorf("encode response: %w", err)
 	}
-	e := &entry{id: r.ID, owner: owner, previous: r.Previous, path: [2]string{r.Key, owner}, items: r.ItemIDs, until: s.options.Now().Add(s.options.TTL)}
+	e := &entry{id: r.ID, owner: owner, previous: r.Previous, path: [2]string{r.Key, owner}, items: r.ItemIDs, state: r.State, stateOf: r.StateOf, until: s.options.Now().Add(s.options.TTL)}
 	e.sealed = s.seal.Seal(nil, nil, plain, e.place())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +117,7 @@ func (s *Store) Put(owner string, r *Record) error {
 // place binds a sealed record to its id and its owner.
 func (e *entry) place() []byte { return []byte(e.id + "\x00" + e.owner) }
 
-func (e *entry) bytes() int64 { return int64(len(e.sealed) + overhead) }
+func (e *entry) bytes() int64 { return int64(len(e.sealed) + len(e.state) + overhead) }
 
 // Get returns the record called id, or false where owner has none.
 func (s *Store) Get(owner, id string) (*Record, bool) {
@@ -139,6 +142,19 @@ func (s *Store) Item(owner, id string) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// State returns the state of the item called id, empty where owner has none.
+func (s *Store) State(owner, id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	if at := s.byID[s.items[id]]; at != nil {
+		if e := at.Value.(*entry); e.owner == owner && e.stateOf == id {
+			return e.state
+		}
+	}
+	return ""
 }
 
 // History returns the items of the conversation that ends with the response
