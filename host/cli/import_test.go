@@ -73,6 +73,12 @@ func TestImport(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{\"id\":1}\n{\"id\":\"a b\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	empty := filepath.Join(dir, "empty.ndjson")
+	for file, body := range map[string]string{empty: "\n \n", filepath.Join(dir, "none.json"): "[]", filepath.Join(dir, "head.csv"): "id,title\n"} {
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	keyless, ambiguous := filepath.Join(dir, "keyless.json"), filepath.Join(dir, "ambiguous.json")
 	for file, body := range map[string]string{keyless: `[{"title":"x"}]`, ambiguous: `[{"bookId":1,"authorId":2}]`} {
 		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
@@ -83,6 +89,9 @@ func TestImport(t *testing.T) {
 		args []string
 		says string
 	}{
+		"no document":  {[]string{empty, "--index", "x"}, "it holds no document of the format ndjson"},
+		"none listed":  {[]string{filepath.Join(dir, "none.json"), "--index", "x"}, "it holds no document of the format json"},
+		"a head alone": {[]string{filepath.Join(dir, "head.csv"), "--index", "x", "--dry-run"}, "it holds no document of the format csv"},
 		"no index":     {[]string{bad}, "--index"},
 		"no file":      {[]string{filepath.Join(dir, "nope.json"), "--index", "x"}, "nope.json"},
 		"no format":    {[]string{filepath.Join(dir, "d"), "--index", "x"}, "--format"},

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +60,24 @@ func openDeployment(cmd *cobra.Command) (*deploy.Installer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read embedded plugins: %w", err)
 	}
-	return host.OpenInstaller(c, host.Options{Embedded: modules, Compiler: cmdutil.CompilerArgs()}), nil
+	d := host.OpenInstaller(c, host.Options{Embedded: modules, Compiler: cmdutil.CompilerArgs()})
+	d.Try = tellOfTry(d.Try, cmd.ErrOrStderr())
+	return d, nil
+}
+
+// tellOfTry returns try, which tells a person who has waited for a while what it does.
+func tellOfTry(try func(context.Context, []byte) error, w io.Writer) func(context.Context, []byte) error {
+	return func(ctx context.Context, module []byte) error {
+		name := "plugin"
+		if m := manifestOf(module); m != nil {
+			name = m.Name + " " + m.Version
+		}
+		told := time.AfterFunc(2*time.Second, func() {
+			fmt.Fprintf(w, "parley: compiling %s and starting it once; on a slow machine this takes a minute or two\n", name)
+		})
+		defer told.Stop()
+		return try(ctx, module)
+	}
 }
 
 // collectorManifests are those of the plugin directory, and of the rest that a name or

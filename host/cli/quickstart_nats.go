@@ -37,7 +37,7 @@ func freePort(hostname string) (int, error) {
 func checkFree(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("a node is to listen on %s: %w: give another --http-addr", addr, err)
+		return fmt.Errorf("listen on %s: %w: give another --http-addr", addr, err)
 	}
 	return l.Close()
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -67,6 +69,31 @@ func TestStartRefused(t *testing.T) {
 				t.Errorf("left %s behind", left)
 			}
 		})
+	}
+}
+
+// A start that has plugins to build looks at its address and its data first.
+func TestStartRefusedBeforeBuild(t *testing.T) {
+	t.Parallel()
+	if inProgram, err := hasModules(); err != nil || inProgram {
+		t.Skip("this program has its plugins in it")
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	data := filepath.Join(t.TempDir(), "data")
+	serving(t, data)
+	build := func(context.Context, io.Writer) ([][]byte, error) {
+		t.Error("plugins are built")
+		return nil, nil
+	}
+	for want, args := range map[string][]string{"address already in use": {"--db-path", filepath.Join(t.TempDir(), "data"), "--http-addr", taken.Addr().String()}, "is in use by process ": {"--db-path", data, "--http-addr", "127.0.0.1:0"}} {
+		var out, errs bytes.Buffer
+		if code := runArguments(t.Context(), append([]string{"serve"}, args...), &out, &errs, build); code != exitFailed || !strings.Contains(errs.String(), want) {
+			t.Errorf("serve %s: code %d, said %q; want %q", args, code, &errs, want)
+		}
 	}
 }
 

@@ -60,6 +60,11 @@ func serveCommand(carry loadModules) *cobra.Command {
 
 // serveWith runs a host to its end.
 func serveWith(ctx context.Context, c config.Config, hub *logs.Hub, stderr io.Writer, carry loadModules) error {
+	if inProgram, _ := hasModules(); !inProgram {
+		if err := checkUnused(ctx, c); err != nil {
+			return err
+		}
+	}
 	modules, err := carry(ctx, stderr)
 	if err != nil {
 		return fmt.Errorf("read the plugins of this program: %w", err)
@@ -69,6 +74,15 @@ func serveWith(ctx context.Context, c config.Config, hub *logs.Hub, stderr io.Wr
 		return err
 	}
 	return serveHost(ctx, h)
+}
+
+// checkUnused refuses to begin where the address or the data directory is taken already: a
+// first start builds plugins before it opens them, which takes a minute.
+func checkUnused(ctx context.Context, c config.Config) error {
+	if pid, url := cmdutil.RunningIn(ctx, c.DBPath); url != "" {
+		return fmt.Errorf("the data directory %s is in use by process %s, which serves %s: stop it, or give another --db-path and --http-addr", c.DBPath, pid, url)
+	}
+	return checkFree(c.HTTPAddr)
 }
 
 // warnOfFlags names the secrets that came by the command line, which shells keep

@@ -13,7 +13,7 @@ import (
 // module. An error is a sentence that says what is wrong and, where a command
 // mends it, which.
 func ReadManifest(module []byte) (*abi.Manifest, error) {
-	if err := checkForm(module); err != nil {
+	if err := CheckForm(module); err != nil {
 		return nil, err
 	}
 	sections, err := abi.Sections(module, abi.SectionManifest)

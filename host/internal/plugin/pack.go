@@ -17,7 +17,7 @@ import (
 // that was there. It checks both and that they fit each other, as far as that
 // can be told without running module.
 func Pack(module, text []byte) ([]byte, error) {
-	if err := checkForm(module); err != nil {
+	if err := CheckForm(module); err != nil {
 		return nil, err
 	}
 	m, err := manifest.Parse(text)
@@ -99,7 +99,7 @@ type Item struct {
 // Inspect reports on module. The error is about bytes that are no module at
 // all; whatever else is wrong stands in the report.
 func Inspect(module []byte) (*Report, error) {
-	if err := checkForm(module); err != nil {
+	if err := CheckForm(module); err != nil {
 		return nil, err
 	}
 	shape, err := wasm.Describe(module)

@@ -50,8 +50,8 @@ var exports = map[string][]export{
 	},
 }
 
-// checkForm refuses bytes that are no core module.
-func checkForm(module []byte) error {
+// CheckForm refuses bytes that are no core module.
+func CheckForm(module []byte) error {
 	switch {
 	case len(module) > MaxModule:
 		return fmt.Errorf("the module has %d MiB, and a plugin at most %d", len(module)>>20, MaxModule>>20)

@@ -75,6 +75,9 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 	if err != nil {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
+	if n == 0 {
+		return fmt.Errorf("import %s: it holds no document of the format %s, and nothing was sent: name the right file, or another --format", name, in.format)
+	}
 	if err := in.wait(ctx, "indexing"); err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}

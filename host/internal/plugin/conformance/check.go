@@ -166,6 +166,14 @@ func (s *subject) all(r *Report, checks []check) {
 func moduleChecks() []check {
 	return []check{
 		{
+			name: "module", stop: true,
+			about:  "is a WebAssembly module, of a size that hosts take",
+			remedy: "Name the module that your compiler made, of a core target such as wasm32-wasip1. For a plugin in Go, `parley plugin build DIR` makes it.",
+			run: func(s *subject) (string, error) {
+				return fmt.Sprintf("%d KiB", len(s.module)>>10), plugin.CheckForm(s.module)
+			},
+		},
+		{
 			name: "manifest", stop: true,
 			about:  "has one manifest, in the section `parley.manifest`, that a host can read",
 			remedy: "Mend manifest.json and put it into the module: `parley plugin pack MODULE.wasm --manifest manifest.json`, or `parley plugin build DIR` for Go.",

@@ -186,11 +186,14 @@ func TestCheckPatterns(t *testing.T) {
 	}
 }
 
-// TestCheckNoModule gives bytes that are no module at all.
+// TestCheckNoModule gives bytes that are no module at all, and a module that is no plugin:
+// each is told what it lacks, and no more is checked.
 func TestCheckNoModule(t *testing.T) {
-	for _, b := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x01\x00\x00\x00")} {
-		if r := check1(t, b, Options{}); r.Passed || len(r.Checks) != 1 {
-			t.Errorf("Check(%q): passed %v, %d checks, want one that failed", b, r.Passed, len(r.Checks))
+	for text, want := range map[string]string{"": "module", "hello": "module", "\x00asm\x0d\x00\x01\x00": "module", "\x00asm\x01\x00\x00\x00": "manifest"} {
+		r := check1(t, []byte(text), Options{})
+		last := r.Checks[len(r.Checks)-1]
+		if r.Passed || last.Check != want || last.Result != Failed || strings.Contains(last.Remedy, "manifest.json") != (want == "manifest") {
+			t.Errorf("Check(%q): passed %v, the last check is %+v, want %s failed", text, r.Passed, last, want)
 		}
 	}
 }
