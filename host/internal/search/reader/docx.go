@@ -96,13 +96,19 @@ type docxBody struct {
 	nested  []*docxParagraph // those that have begun
 	tables  []*docxTable     // within each other
 	inText  bool
-	hidden  bool   // of the run under way
-	skipped int    // elements within one that is left out
-	rule    string // by which
-	fields  []bool // those within each other, and whether the result of one is under way
-	field   string // what the one that has begun says
-	note    string // what refers to the note under way
-	noteAt  int    // where that begins
+	hidden  bool        // of the run under way
+	skipped int         // elements within one that is left out
+	rule    string      // by which
+	fields  []docxField // within each other
+	note    string      // what refers to the note under way
+	noteAt  int         // where that begins
+}
+
+// A docxField is a field that has begun: what it says, and behind that what it shows.
+type docxField struct {
+	in    *docxParagraph // where it began
+	says  string
+	shows bool
 }
 
 type docxParagraph struct {
@@ -139,10 +145,13 @@ func (b *docxBody) text(text string) {
 	switch {
 	case b.skipped > 0:
 		b.w.leaveOut(b.rule, text)
-		if b.rule == docxLeft["instrText"] && len(b.field) < maxSpanned {
-			b.field += text
+		if n := len(b.fields); b.rule == docxLeft["instrText"] && n > 0 {
+			b.fields[n-1].add(text)
 		}
 	case !b.inText:
+	case b.asking() != nil: // of a field that another one asks for
+		b.asking().add(text)
+		b.w.leaveOut(docxLeft["instrText"], text)
 	case b.hidden:
 		b.w.leaveOut("hidden text", text)
 	default:
@@ -270,18 +279,38 @@ func (b *docxBody) beginLink(target string) {
 	}
 }
 
+// add adds to what a field says.
+func (f *docxField) add(text string) {
+	if len(f.says) < maxSpanned {
+		f.says += text
+	}
+}
+
+// asking is the field of the paragraph that has what the innermost one shows as a part of what it says; nil: none.
+func (b *docxBody) asking() *docxField {
+	for i := len(b.fields) - 2; i >= 0; i-- {
+		if f := &b.fields[i]; !f.shows && f.in == b.paragraph() {
+			return f
+		}
+	}
+	return nil
+}
+
 // fieldMark takes the mark that begins a field, or what it shows, or ends it.
 func (b *docxBody) fieldMark(kind string) {
 	n := len(b.fields)
 	switch {
 	case kind == "begin":
-		b.fields, b.field = append(b.fields, false), ""
+		if n == maxNested {
+			b.fields = b.fields[1:] // it does not end
+		}
+		b.fields = append(b.fields, docxField{in: b.paragraph()})
 	case kind == "separate" && n > 0:
-		b.fields[n-1] = true
-		b.beginLink(fieldTarget(b.field))
-		b.field = ""
+		field := &b.fields[n-1]
+		field.shows = true
+		b.beginLink(fieldTarget(field.says))
 	case kind == "end" && n > 0:
-		if b.fields[n-1] {
+		if b.fields[n-1].shows {
 			b.endLink()
 		}
 		b.fields = b.fields[:n-1]

@@ -16,6 +16,7 @@ func TestLines(t *testing.T) {
 		"a.txt":  "first " + long + "\n\n\nsecond " + long + "\nthird " + long,
 		"a.rst":  "T\n=\n\nfirst " + long + "\n\nU\n-\n\nsecond " + long + "\n\nV\n-\n\n.. note:: third " + long,
 		"a.adoc": "= T\n\nfirst " + long + "\n\n== U\n\nsecond " + long + "\n\n----\nthird " + long + "\n----\n",
+		"a.json": "{\n \"a\": \"first one\\u000atwo\\u000athree\\u2028four " + long + "\",\n \"b\": \"second " + long + "\",\n \"c\": \"third " + long + "\"\n}\n",
 	} {
 		_, docs, err := (&reader.Source{Name: "s"}).Read(t.Context(), &reader.Reader{}, name, name, []byte(data))
 		if err != nil {

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds of a message.
@@ -71,6 +73,8 @@ type mailReader struct {
 	w     *writer
 	in    *bufio.Reader // of messages, one after the other; they are read whole before another is
 	parts int
+	// attached is where attachments are written: beside the forms of a text, of which one is chosen. nil: w.
+	attached *writer
 }
 
 // decodeField decodes a field of a header.
@@ -134,8 +138,9 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	if m.parts++; m.parts > maxMailParts || depth > maxMailDepth {
 		return fmt.Errorf("it has more than %d parts, or more than %d within each other", maxMailParts, maxMailDepth)
 	}
-	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+	kind, params, bad := mime.ParseMediaType(header.Get("Content-Type"))
+	isSaid := bad == nil || errors.Is(bad, mime.ErrInvalidMediaParameter)
+	if !isSaid {
 		kind = "text/plain"
 	}
 	isThere := func(boundary string) bool { return bytes.Contains(body, []byte("--"+boundary)) }
@@ -148,9 +153,10 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 		kind = "text/plain" // none of its parts can be found
 	}
 	charset := parameter(header, params, "charset", func(name string) bool { return encodingNamed(name) != nil })
+	around := ""
 	switch strings.ToLower(strings.TrimSpace(header.Get("Content-Transfer-Encoding"))) {
 	case "base64":
-		body = decodeBase64(body)
+		body, around = decodeBase64(body)
 	case "quoted-printable":
 		body = decodeQuoted(body)
 	}
@@ -159,29 +165,53 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	if name == "" {
 		name = decodeField(params["name"])
 	}
+	isText := strings.HasPrefix(kind, "text/")
+	var err error
 	switch {
 	case kind == "message/rfc822":
-		_, err := m.message(body, 2, depth+1)
-		return err
-	case name != "":
-		return m.attachment(name, body, depth)
+		err = m.beside(func() error {
+			_, err := m.message(body, 2, depth+1)
+			return err
+		})
+	case name != "" && (CanRead(name) || !isText || !isSaid):
+		err = m.beside(func() error { return m.attachment(name, body, depth) })
+	case name != "", kind == "text/calendar": // an invitation says more than the text that it comes with
+		err = m.beside(func() error {
+			m.w.heading(2, clip(name, maxTitle), "")
+			return m.text(body, charset)
+		})
 	case kind == "text/html":
-		source, _, err := decode(body, cmp.Or(charset, declaredHTML(body)))
-		if err != nil {
-			return err
-		}
+		source, _, unreadable := decode(body, cmp.Or(charset, declaredHTML(body)))
 		m.w.writeFragment(source)
-	case strings.HasPrefix(kind, "text/"):
-		text, _, err := decode(body, charset)
-		if err != nil {
-			return err
-		}
-		m.w.block()
-		m.w.plain(text, 0)
+		err = unreadable
+	case isText:
+		err = m.text(body, charset)
 	default:
 		m.w.noteLeft("attachments of the kind "+kind, 1)
 	}
+	m.w.paragraph(around)
+	return err
+}
+
+// text writes a part that is text.
+func (m *mailReader) text(body []byte, charset string) error {
+	text, _, err := decode(body, charset)
+	if err != nil {
+		return err
+	}
+	m.w.block()
+	m.w.plain(text, 0)
 	return nil
+}
+
+// beside has what is attached to one of the forms of a text written beside these.
+func (m *mailReader) beside(write func() error) error {
+	if m.attached != nil {
+		w := m.w
+		m.w = m.attached
+		defer func() { m.w = w }()
+	}
+	return write()
 }
 
 // parameter is a parameter that fits of what says what a part is; empty: none does. Some programs write that in ways
@@ -213,11 +243,14 @@ func parameter(header textproto.MIMEHeader, params map[string]string, name strin
 }
 
 // decodeBase64 decodes what it can of base64: other characters stand between, and several texts follow each other.
-func decodeBase64(body []byte) (out []byte) {
+// around is what stands before and behind it as it is, such as what mailing lists add to messages.
+func decodeBase64(body []byte) (out []byte, around string) {
+	first, last := codedLines(body)
+	around = strings.ToValidUTF8(string(body[:first])+"\n"+string(body[last:]), "\ufffd")
 	var digits []byte
-	for _, c := range body {
+	for _, c := range body[first:last] {
 		switch {
-		case isLetter(c), '0' <= c && c <= '9', c == '+', c == '/':
+		case isBase64(rune(c)):
 			digits = append(digits, c)
 		case c == '=' && len(digits) > 0:
 			part, _ := base64.RawStdEncoding.DecodeString(string(digits))
@@ -225,7 +258,36 @@ func decodeBase64(body []byte) (out []byte) {
 		}
 	}
 	part, _ := base64.RawStdEncoding.DecodeString(string(digits))
-	return append(out, part...)
+	return append(out, part...), around
+}
+
+func isBase64(c rune) bool {
+	return c < utf8.RuneSelf && isLetter(byte(c)) || '0' <= c && c <= '9' || c == '+' || c == '/'
+}
+
+// codedLines says where the lines of base64 in a body begin and end. Each of them is long, or follows one, or is text when
+// it is decoded. Where no line is, all is: others have other characters within.
+func codedLines(body []byte) (first, last int) {
+	const long = 40
+	first, last = -1, len(body)
+	follows, at := true, 0 // the first line of all may be short
+	for line := range bytes.Lines(body) {
+		digits := bytes.TrimFunc(line, func(r rune) bool { return !isBase64(r) })
+		isCoded := len(digits) > 0 && bytes.IndexFunc(digits, func(r rune) bool { return r != '=' && !isBase64(r) }) < 0
+		if isCoded && !follows && len(digits) < long {
+			text, err := base64.RawStdEncoding.DecodeString(string(digits))
+			isCoded = err == nil && utf8.Valid(text) && !bytes.ContainsFunc(text, unicode.IsControl)
+		}
+		if isCoded && first < 0 {
+			first = at
+		}
+		at += len(line)
+		if isCoded {
+			last = at
+		}
+		follows = isCoded && !bytes.Contains(line, []byte("="))
+	}
+	return max(first, 0), last
 }
 
 // decodeQuoted decodes quoted-printable text. What is no code of it stays as it is: the library ends there.
@@ -274,7 +336,7 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) (o
 		}
 	}
 	if kind == "multipart/alternative" && len(parts) > 1 {
-		return true, m.alternatives(len(parts), func(i int, m *mailReader) error {
+		return true, m.alternatives(len(parts), func(i int) error {
 			return m.part(parts[i].header, parts[i].body, depth+1)
 		})
 	}
@@ -288,25 +350,29 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) (o
 }
 
 // alternatives writes the first of n forms of a text, or another that has twice as many words: some only say
-// that they are there for programs without the web.
-func (m *mailReader) alternatives(n int, write func(i int, m *mailReader) error) error {
+// that they are there for programs without the web. What is attached to any of them is behind it.
+func (m *mailReader) alternatives(n int, write func(i int) error) error {
+	w, attached := m.w, m.attached
+	defer func() { m.w, m.attached = w, attached }()
+	if attached == nil {
+		m.attached = newWriter(m.ctx)
+	}
 	var best *writer
 	most := 0
 	for i := range n {
-		form := *m
-		form.w = newWriter(m.ctx)
-		if err := write(i, &form); err != nil {
+		m.w = newWriter(m.ctx)
+		if err := write(i); err != nil {
 			return err
 		}
-		m.parts = form.parts
-		if words := countWords(form.w.b.String()); best == nil || words > 2*most {
-			best, most = form.w, words
+		if words := countWords(m.w.b.String()); best == nil || words > 2*most {
+			best, most = m.w, words
 		}
 	}
-	m.w.noteLeft("other forms of the same text", n-1)
-	var page Page
-	best.finish(&page)
-	m.w.add(&page)
+	w.noteLeft("other forms of the same text", n-1)
+	w.addWritten(best)
+	if attached == nil {
+		w.addWritten(m.attached)
+	}
 	return nil
 }
 

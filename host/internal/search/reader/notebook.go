@@ -4,22 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // A notebookCell is a cell of a notebook of Jupyter, as versions 3 and 4 of the format have it.
 type notebookCell struct {
-	Kind    string          `json:"cell_type"`
-	Source  json.RawMessage `json:"source"` // a text, or a list of its lines
-	Input   json.RawMessage `json:"input"`  // the code, in version 3
-	Outputs []struct {
-		Text      json.RawMessage            `json:"text"`
-		Data      map[string]json.RawMessage `json:"data"`
-		HTML      json.RawMessage            `json:"html"` // in version 3
-		Name      string                     `json:"ename"`
-		Said      string                     `json:"evalue"`
-		Traceback json.RawMessage            `json:"traceback"`
-	} `json:"outputs"`
+	Kind   string          `json:"cell_type"`
+	Source json.RawMessage `json:"source"` // a text, or a list of its lines
+	Input  json.RawMessage `json:"input"`  // the code, in version 3
+	// Outputs are what was printed, in text, or the forms of one thing, in data; version 3 has these beside it.
+	Outputs     []map[string]json.RawMessage `json:"outputs"`
+	Attachments map[string]json.RawMessage   `json:"attachments"` // pictures that the text shows
 }
 
 // readNotebook reads a notebook of Jupyter: its text, code, and what the code printed.
@@ -64,26 +60,65 @@ func (w *writer) cell(cell *notebookCell, language string) {
 	case "code":
 		w.code(language, source+joinLines(cell.Input))
 		for _, out := range cell.Outputs {
-			w.code("output", joinLines(out.Text))
-			plain, page := joinLines(out.Data["text/plain"]), joinLines(out.Data["text/html"])+joinLines(out.HTML)
-			switch marked := joinLines(out.Data["text/markdown"]); {
-			case marked != "":
-				writeMarkdown(w, marked, false, 0)
-				w.leaveOut("other forms of the same text", plain+page)
-			case page != "" && (plain == "" || strings.HasPrefix(plain, "<")): // such as <IPython.core.display.HTML object>
-				w.writeFragment(page)
-				w.leaveOut("other forms of the same text", plain)
-			default:
-				w.code("output", plain)
-				w.leaveOut("other forms of the same text", page)
-			}
-			w.code("output", strings.TrimSpace(out.Name+" "+out.Said))
-			w.leaveOut("where in the code errors came from", joinLines(out.Traceback))
+			w.output(out)
 		}
 	default:
 		w.plain(source, 0)
 		w.block()
 	}
+	if n := len(cell.Attachments); n > 0 {
+		w.noteLeft("pictures", n)
+	}
+}
+
+// formerKinds are the kinds of the forms that an output has in version 3.
+var formerKinds = map[string]string{"html": "text/html", "latex": "text/latex", "json": "application/json", "svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg", "pdf": "application/pdf", "javascript": "application/javascript"}
+
+// richKinds are the kinds of the forms that are text, those first that say it best.
+var richKinds = []string{"text/markdown", "text/html", "text/latex", "image/svg+xml", "application/json"}
+
+// output writes what a cell printed, or one form of what it shows: the plain one, unless that only names a thing, such
+// as <IPython.core.display.HTML object>.
+func (w *writer) output(out map[string]json.RawMessage) {
+	printed, forms := joinLines(out["text"]), map[string]json.RawMessage{}
+	_ = json.Unmarshal(out["data"], &forms)
+	for name, kind := range formerKinds {
+		if raw := out[name]; raw != nil {
+			forms[kind], forms["text/plain"], printed = raw, out["text"], ""
+		}
+	}
+	w.code("output", printed)
+	plain, best := joinLines(forms["text/plain"]), "text/plain"
+	for _, kind := range richKinds {
+		isStub := plain == "" || strings.HasPrefix(plain, "<")
+		if (isStub || kind == "text/markdown") && joinLines(forms[kind]) != "" {
+			best = kind
+			break
+		}
+	}
+	switch text := joinLines(forms[best]); best {
+	case "text/markdown":
+		writeMarkdown(w, text, false, 0)
+	case "text/html", "image/svg+xml":
+		w.writeFragment(text)
+	case "text/latex":
+		w.code("latex", text)
+	default:
+		w.code("output", text)
+	}
+	for kind, raw := range forms {
+		switch {
+		case strings.HasPrefix(kind, "image/"):
+			w.noteLeft("pictures", 1)
+		case kind == best:
+		case strings.HasPrefix(kind, "text/"), slices.Contains(richKinds, kind):
+			w.leaveOut("other forms of the same text", joinLines(raw))
+		default:
+			w.noteLeft("controls and scripts of outputs", 1)
+		}
+	}
+	w.code("output", strings.TrimSpace(joinLines(out["ename"])+" "+joinLines(out["evalue"])))
+	w.leaveOut("where in the code errors came from", joinLines(out["traceback"]))
 }
 
 // joinLines is a text of a notebook.

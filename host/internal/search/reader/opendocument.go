@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -13,11 +14,7 @@ import (
 
 // readODF reads a text, a sheet or a presentation of OpenDocument, packed or as one file of XML.
 func readODF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
-	if strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 200)])), "<?xml") {
-		source, _, err := decode(data, declaredXML(data))
-		if err != nil {
-			return nil, err
-		}
+	if source := flatXML(data); source != "" {
 		p, o := &Page{}, odfReader{w: newWriter(ctx)}
 		if err := eachToken(ctx, source, o.take); err != nil {
 			return nil, fmt.Errorf("read its XML: %w", err)
@@ -43,6 +40,18 @@ func readODF(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 	o.writeAround()
 	o.w.finish(p)
 	return p, nil
+}
+
+// flatXML is a document that is one file of XML, as text; empty: it is none.
+func flatXML(data []byte) string {
+	if bytes.HasPrefix(data, []byte("PK")) {
+		return ""
+	}
+	source, _, err := decode(data, declaredXML(data))
+	if err != nil || !strings.HasPrefix(strings.TrimSpace(source), "<") {
+		return ""
+	}
+	return source
 }
 
 type odfReader struct {

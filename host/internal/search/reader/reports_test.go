@@ -9,6 +9,7 @@ import (
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/parley-search/parley/host/internal/search/reader"
 )
@@ -57,6 +58,14 @@ func TestReadReports(t *testing.T) {
 	book := func(manifest, spine string, files ...string) string {
 		return bookOf(t, `<package><metadata><title>Tides</title></metadata><manifest>`+manifest+`</manifest><spine>`+spine+`</spine></package>`, files...)
 	}
+	run := func(element, text string) string {
+		return `<w:r><w:` + element + ` xml:space="preserve">` + text + `</w:` + element + `></w:r>`
+	}
+	field := func(says, shows string) string {
+		mark := func(kind string) string { return `<w:r><w:fldChar w:fldCharType="` + kind + `"/></w:r>` }
+		return mark("begin") + says + mark("separate") + shows + mark("end")
+	}
+	flat := `<?xml version="1.0" encoding="UTF-8"?><office:document><office:body><office:text><text:p>Grüße, high water.</text:p></office:text></office:body></office:document>`
 	sheet := excelize.NewFile()
 	for cell, v := range map[string]string{"A1": "name", "B1": "page", "A2": "Tea", "B2": "our shop"} {
 		if err := sheet.SetCellValue("Sheet1", cell, v); err != nil {
@@ -90,6 +99,9 @@ func TestReadReports(t *testing.T) {
 		{"jgm/pandoc#7890", "form.docx", chunk("afchunk.mft", mht), []string{"before", "Grüße from the form", "behind"}, nil},
 		{"mwilliamson/mammoth.js#424", "web.docx", chunk("chunk.html", web), []string{"before", "# Terms", "Grüße aus dem Angebot.", "behind"}, nil},
 		{"yfedoseev/office_oxide#155", "field.docx", documentOf(t, `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://quay.example/a" </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>the quay</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>, open.</w:t></w:r></w:p>`), []string{"the quay (https://quay.example/a), open."}, nil},
+		{"jgm/pandoc#7401", "within.docx", documentOf(t, `<w:p>`+field(run("instrText", ` HYPERLINK "https://quay.example/`)+field(run("instrText", "REF dock"), run("t", "dock7"))+run("instrText", `"`), run("t", "the ")+field(run("instrText", "PAGEREF x"), run("t", "12"))+run("t", " quay"))+`</w:p>`), []string{"the 12 quay (https://quay.example/dock7)"}, nil},
+		{"superdoc/docx-editor#3783", "links.docx", documentOf(t, `<w:p>`+field(run("instrText", `HYPERLINK "https://a.example/"`), field(run("instrText", `HYPERLINK "https://b.example/"`), run("t", "both of them")))+`</w:p>`), []string{"both of them (https://b.example/) (https://a.example/)"}, nil},
+		{"a field that does not end", "endless.docx", documentOf(t, `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r>`+run("instrText", "IF")+`</w:p><w:p>`+field(run("instrText", "PAGE"), run("t", "seven"))+`</w:p>`), []string{"seven"}, nil},
 		{"python-openxml/python-docx#1486", "smartart.docx", documentOf(t, `<w:p><w:r><w:t>Steps</w:t></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="d"/><c:chart r:id="c"/></w:drawing></w:r></w:p>`,
 			"word/_rels/document.xml.rels", diagramRels, "word/diagrams/data1.xml", diagram, "word/charts/chart1.xml", chart), []string{"Steps", "Planning\nBuilding", "Harvest\nApples: North 12, South 7"}, nil},
 		{"a page of the web called a document", "page.docx", web, []string{"Grüße aus dem Angebot."}, nil},
@@ -102,6 +114,9 @@ func TestReadReports(t *testing.T) {
 		{"GitHubNewbie0/odf-kit#94", "frame.odt", string(zipOf(t, "content.xml", `<office:text><text:p>Body<draw:frame><draw:text-box><text:p>In the box</text:p></draw:text-box><svg:desc>A heron</svg:desc></draw:frame></text:p><text:p><text:a xlink:href="https://quay.example/">the quay</text:a></text:p></office:text>`)), []string{"In the box", "A heron", "the quay (https://quay.example/)"}, nil},
 		{"an object in a text", "object.odt", string(zipOf(t, "content.xml", `<office:text><text:p>Body<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame></text:p></office:text>`, "Object 1/content.xml", `<office:chart><chart:title><text:p>Harvest</text:p></chart:title><table:table table:name="local-table"><table:table-row><table:table-cell><text:p>North</text:p></table:table-cell><table:table-cell><text:p>12</text:p></table:table-cell></table:table-row></table:table></office:chart>`)), []string{"Body", "Harvest", "| North | 12 |"}, nil},
 		{"a text of one file of XML", "flat.fodt", `<?xml version="1.0" encoding="UTF-8"?><office:document><office:body><office:text><text:h text:outline-level="1">Tides</text:h><text:p>High water.</text:p><office:binary-data>aGlkZGVu</office:binary-data></office:text></office:body></office:document>`, []string{"High water."}, []string{"aGlkZGVu"}},
+		{"one file of XML with a mark of its byte order", "marked.fodt", "\ufeff" + flat, []string{"Grüße, high water."}, nil},
+		{"one file of XML in two bytes", "wide.fodt", encoded(t, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder(), strings.Replace(flat, "UTF-8", "UTF-16", 1)), []string{"Grüße, high water."}, nil},
+		{"one file of XML without its declaration", "bare.fodt", flat[strings.Index(flat, "<office"):], []string{"Grüße, high water."}, nil},
 		{"xberg-io/xberg#1326", "font.rtf", `{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fswiss\fcharset204 Arial Cyr;}}\f0 caf\'e9 {\f1\'cf\'f0\'e8\'e2\'e5\'f2} \'fcber\par}`, []string{"café Привет über"}, nil},
 		{"bbottema/rtf-to-html#18", "baltic.rtf", `{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset186 A;}{\f1\fcharset238 B;}}{\f0\'e0\'fe} {\f1\'b9\'ea}}`, []string{"ąž ąę"}, nil},
 		{"EvotecIT/OfficeIMO#2055", "skip.rtf", `{\rtf1\ansi\ansicpg932{\fonttbl{\f0\fcharset128 M;}}\f0\uc2\u12486\'83\'65 after\par}`, []string{"テ after"}, nil},
@@ -117,6 +132,10 @@ func TestReadReports(t *testing.T) {
 		{"linagora/james-project#4396", "stub.eml", alternatives("Open this in a browser.", "<p>The harbour opens at nine, the ferry leaves at ten, and tickets are sold on board.</p>"), []string{"The harbour opens at nine"}, nil},
 		{"of two forms the plain one", "plain.eml", alternatives("The harbour opens at nine.", "<p>The harbour opens at nine.</p><p>Imprint</p>"), []string{"The harbour opens at nine."}, []string{"Imprint"}},
 		{"jordan-wright/email#29", "quoted.eml", "Subject: a\nContent-Transfer-Encoding: quoted-printable\n\nOne =ZZ two \x92 three=\n four=20=\nfive =3D\n= six =", []string{"One =ZZ two ’ three four five =", "= six ="}, nil},
+		{"afewmail/afew#146", "list.eml", "Subject: a\nContent-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("Sch\xf6ne Gr\xfc\xdfe von hier, und noch viel mehr.")) + "\n_______________________________________________\nharbour mailing list\nharbour@lists.example\n\nUnsubscribe\n", []string{"Schöne Grüße von hier", "harbour mailing list\nharbour@lists.example", "Unsubscribe"}, nil},
+		{"base64 between a list's lines", "both.eml", "Subject: a\nContent-Transfer-Encoding: base64\n\nThis list is moderated.\n\n" + strings.Repeat(base64.StdEncoding.EncodeToString([]byte("The harbour opens at nine today and closes.\n "))+"\n", 2) + base64.StdEncoding.EncodeToString([]byte("The end.")) + "\n-- \nharbour list\n", []string{"The harbour opens at nine", "The end.", "This list is moderated.", "harbour list"}, nil},
+		{"chatmail/core#7237", "invite.eml", "Subject: a\nContent-Type: multipart/alternative; boundary=A\n\n--A\nContent-Type: text/plain\n\nYou are invited to a meeting.\n--A\nContent-Type: text/html\n\n<p>You are invited to a meeting.</p>\n--A\nContent-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR\nLOCATION:Pier seven\nEND:VCALENDAR\n--A--\n", []string{"You are invited", "LOCATION:Pier seven"}, nil},
+		{"MailCore/mailcore2#792", "within.eml", "Subject: a\nContent-Type: multipart/alternative; boundary=A\n\n--A\nContent-Type: text/plain\n\nSee the list.\n--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/html\n\n<p>See the list.</p>\n--B\nContent-Disposition: attachment; filename=tides.csv\n\nday,height\nMonday,seven\n--B\nContent-Type: message/rfc822\n\nSubject: Inner\n\nForwarded words.\n--B\nContent-Type: text/x-patch; name=fix.patch\n\n+a new line\n--B--\n--A--\n", []string{"See the list.", "## tides.csv", "| Monday | seven |", "Inner", "Forwarded words.", "## fix.patch", "+a new line"}, nil},
 		{"base64 with more between", "sixtyfour.eml", "Subject: a\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("first part, ")) + "=\n > " + base64.StdEncoding.EncodeToString([]byte("second part.")) + "\n", []string{"first part, second part."}, nil},
 		{"nodemailer/mailparser#204", "twice.eml", "Content-Type: multipart/alternative;\n boundary=\"--outer\"\nContent-Type: multipart/alternative;\n boundary=\"--inner\"\nSubject: Hi\n\n----inner\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\nSGVsbG8gd29ybGQ/\n----inner--\n", []string{"Hello world?"}, nil},
 		{"nodemailer/mailparser#370", "declared.eml", "Subject: a\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<meta charset=3D\"windows-1251\"><p>=CF=F0=E8=E2=E5=F2</p>", []string{"Привет"}, nil},
@@ -137,6 +156,7 @@ func TestReadReports(t *testing.T) {
 		{"letters by number in Java", "a.properties", "greeting=Gr\\u00fc\\u00dfe\n", []string{"greeting=Grüße"}, nil},
 		{"microsoft/vscode-jupyter#8188", "three.ipynb", `{"nbformat":3,"worksheets":[{"cells":[{"cell_type":"heading","level":1,"source":["Tides"]},{"cell_type":"markdown","source":["High water."]},{"cell_type":"code","input":["print(1)"],"outputs":[{"text":["one"]}]}]}]}`, []string{"## Tides", "High water.", "print(1)", "one"}, nil},
 		{"microsoft/vscode-jupyter#2722", "shown.ipynb", `{"cells":[{"cell_type":"code","source":"display()","outputs":[{"data":{"text/plain":["<IPython.core.display.Markdown object>"],"text/markdown":["**Result:** seven"]}},{"data":{"text/plain":["<IPython.core.display.HTML object>"],"text/html":["<p>Eight</p>"]}}]}]}`, []string{"Result: seven", "Eight"}, []string{"IPython"}},
+		{"lobehub/lobehub#17855", "forms.ipynb", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"data":{"text/plain":["<IPython.core.display.Latex object>"],"text/latex":["$$\\alpha tide$$"]}},{"data":{"text/plain":["<IPython.core.display.JSON object>"],"application/json":{"pier":"seven"}}},{"data":{"text/plain":["<Figure size 432x288>"],"image/png":"aGlkZGVu","image/svg+xml":["<svg><text>High water</text></svg>"]}}]},{"cell_type":"code","source":"y","outputs":[{"output_type":"display_data","text":["<x object>"],"latex":["$$\\beta ebb$$"],"png":"aGlkZGVu"}]}]}`, []string{`$$\alpha tide$$`, `{"pier":"seven"}`, "High water", `$$\beta ebb$$`}, []string{"IPython", "aGlkZGVu"}},
 		{"where an error came from as one text", "trace.ipynb", `{"cells":[{"cell_type":"code","source":"f()","outputs":[{"ename":"Error","evalue":"seven","traceback":"at f"}]}]}`, []string{"f()", "Error seven"}, []string{"at f"}},
 		{"captioning/captioning#10", "blank.srt", "1\n00:00:01,000 --> 00:00:02,000\nFirst words\n \n2\n00:00:03,000 --> 00:00:04,000\nSecond words\n3\n00:00:05,000 --> 00:00:06,000\nThird words\n", []string{"First words", "Second words", "Third words"}, []string{"-->"}},
 		{"byroot/pysrt#71", "empty.srt", "1\n00:22:10,440 --> 00:22:15,195\nJe suis au boulot,\n\nj'aurai du retard.\n\n305\n00:22:15,960 --> 00:22:19,157\nJohn.\n", []string{"Je suis au boulot,", "j'aurai du retard.", "John."}, nil},

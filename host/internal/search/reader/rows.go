@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // readCSV reads rows below the names of their columns, which are in the first row. What is between columns is
@@ -167,7 +168,7 @@ func valueText(raw json.RawMessage) string {
 var escaped = regexp.MustCompile(`(?:\\u[0-9a-fA-F]{4})+|\\.`)
 
 // withoutEscapes has letters of JSON that are written by their number, which could not be found, as they are, and
-// spaces for the ends of lines within a text.
+// spaces for the ends of lines within a text, however these are written: each line stays where it is.
 func withoutEscapes(text string) string {
 	return escaped.ReplaceAllStringFunc(text, func(e string) string {
 		var plain string
@@ -175,7 +176,12 @@ func withoutEscapes(text string) string {
 		case e == `\n` || e == `\r` || e == `\t` || e == `\f` || e == `\b`:
 			return " "
 		case strings.HasPrefix(e, `\u`) && json.Unmarshal([]byte(`"`+e+`"`), &plain) == nil && !strings.ContainsAny(plain, `"\`):
-			return plain
+			return strings.Map(func(r rune) rune {
+				if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+					return ' '
+				}
+				return r
+			}, plain)
 		}
 		return e
 	})

@@ -76,6 +76,13 @@ func (w *writer) add(p *Page) {
 	}
 }
 
+// addWritten writes what another wrote.
+func (w *writer) addWritten(other *writer) {
+	var p Page
+	other.finish(&p)
+	w.add(&p)
+}
+
 // maxPlaces bounds the places that are noted.
 const maxPlaces = 500_000
 
