@@ -156,6 +156,10 @@ func (s *Synchronizer) skip(path, reason string) {
 
 // file sends what changed of one file.
 func (s *Synchronizer) file(ctx context.Context, path string, f reader.File, out io.Writer) error {
+	if f.PassedOver != "" {
+		s.skip(path, f.PassedOver)
+		return nil
+	}
 	if !f.Folder && !reader.CanRead(f.Path) {
 		s.skip(path, "no format that can be read")
 		return nil

@@ -123,6 +123,9 @@ func (s *Synchronizer) look(ctx context.Context, names []string) (total int64, e
 	s.lost, s.closed = map[string]bool{}, nil
 	for _, name := range names {
 		err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
+			if f.PassedOver != "" {
+				return nil
+			}
 			total += f.Size
 			path := s.pathOf(name, f, len(names))
 			there[path] = true

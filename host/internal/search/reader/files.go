@@ -91,11 +91,12 @@ type File struct {
 	Read func() ([]byte, error)
 	// Folder reports that it is a folder whose files cannot be listed: Read says why.
 	Folder bool
+	// PassedOver says why it is not read, as if it were not there; empty: it is.
+	PassedOver string
 }
 
 // EachFile calls f for each file of name, which is a file, a folder, or an archive (.zip, .tar.gz, .tgz),
-// in the order of their paths but for those of an archive. Hidden files, and links that lead to folders,
-// are passed over. An error of f ends it.
+// in the order of their paths but for those of an archive. Hidden files are none of them. An error of f ends it.
 func EachFile(ctx context.Context, name string, s *Selection, f func(File) error) error {
 	st, err := os.Stat(name)
 	switch {
@@ -176,8 +177,15 @@ func eachOfFolder(ctx context.Context, root string, s *Selection, f func(File) e
 			return nil
 		}
 		st, err := os.Stat(name) // of what a link leads to
-		if err != nil || !st.Mode().IsRegular() {
-			return nil
+		switch {
+		case err != nil && d.Type()&fs.ModeSymlink == 0:
+			return nil // it has gone meanwhile
+		case err != nil:
+			return f(File{Path: rel, PassedOver: "a link to what is not there"})
+		case st.IsDir():
+			return f(File{Path: rel, PassedOver: "a link to a folder: import that folder, too"})
+		case !st.Mode().IsRegular():
+			return f(File{Path: rel, PassedOver: "no file with contents, but a device, a pipe or a socket"})
 		}
 		return f(fileAt(name, rel, st))
 	})

@@ -270,11 +270,14 @@ func TestArchiveTricks(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
 		t.Skip(err)
 	}
+	if err := os.Symlink(filepath.Join(dir, "none"), filepath.Join(dir, "gone.md")); err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	if err := reader.EachFile(context.Background(), dir, &reader.Selection{}, func(f reader.File) error {
-		got = append(got, f.Path)
+		got = append(got, f.Path+f.PassedOver)
 		return nil
-	}); err != nil || !slices.Equal(got, []string{"a.md"}) {
+	}); err != nil || !slices.Equal(got, []string{"a.md", "gone.mda link to what is not there", "loopa link to a folder: import that folder, too"}) {
 		t.Errorf("a folder with a link to itself: %q, %v", got, err)
 	}
 }
