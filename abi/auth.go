@@ -12,7 +12,7 @@ type Auth struct {
 	// Of AuthHeader: the header's name. Of AuthQuery: the parameter's.
 	Header    string `json:"header,omitempty"`
 	Parameter string `json:"parameter,omitempty"`
-	Value     string `json:"value,omitempty"` // of both
+	Value     string `json:"value,omitempty"` // of both; of AuthBasic, AuthToken and AuthJWT, where it may be left out
 	// Of AuthBasic.
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
@@ -31,8 +31,35 @@ type Auth struct {
 	ClientID     string            `json:"clientId,omitempty"`
 	ClientSecret string            `json:"clientSecret,omitempty"`
 	Parameters   map[string]string `json:"parameters,omitempty"` // further ones of the token request
-	// Of the last two.
+	// Of the two before.
 	Scopes []string `json:"scopes,omitempty"`
+	// Of AuthToken, beside TokenURL: what is asked of it, and a template of its answer
+	// with "{{token}}" and perhaps "{{seconds}}" or "{{expires}}". Header and Value, where
+	// ${token} stands for the token, default to Authorization and "Bearer ${token}".
+	TokenRequest TokenRequest `json:"tokenRequest,omitzero"`
+	TokenAnswer  RawJSON      `json:"tokenAnswer,omitempty"`
+	// Of AuthHMAC: the hash, the key, the text that is signed, how the signature is
+	// written, and the headers that carry it as ${signature}.
+	Hash     string            `json:"hash,omitempty"` // sha256, sha512 or sha1
+	Key      string            `json:"key,omitempty"`  // also of AuthJWT
+	Text     string            `json:"text,omitempty"`
+	Encoding string            `json:"encoding,omitempty"` // hex, the default, or base64
+	Headers  map[string]string `json:"headers,omitempty"`
+	// Of AuthJWT: HS256, RS256 or ES256; the key's id, if the server wants it; the
+	// claims beside iat and exp; how long it is good, 1 to 3600 seconds.
+	Algorithm string            `json:"algorithm,omitempty"`
+	KeyID     string            `json:"keyId,omitempty"`
+	Claims    map[string]string `json:"claims,omitempty"`
+	Seconds   int               `json:"seconds,omitempty"`
+}
+
+// A TokenRequest is what a token server is asked: by POST unless Method is GET; its body
+// is Form or JSON, or nothing.
+type TokenRequest struct {
+	Method  string            `json:"method,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Form    map[string]string `json:"form,omitempty"`
+	JSON    RawJSON           `json:"json,omitempty"` // an object, whose strings are texts
 }
 
 // The schemes of an [Auth].
@@ -43,6 +70,10 @@ const (
 	AuthAWSSigV4                = "awsSigV4"                // signs the request as it is sent
 	AuthGCPServiceAccount       = "gcpServiceAccount"       // Bearer, for a signed JWT
 	AuthOAuth2ClientCredentials = "oauth2ClientCredentials" // Bearer; RFC 6749, section 4.4
+	// Since the feature of the same name.
+	AuthToken = "token" // a token that a server gives for secrets
+	AuthHMAC  = "hmac"  // signs a text that is made of the request
+	AuthJWT   = "jwt"   // a token that the host signs
 	// AuthPlaceholder is what grants.secrets of ABI 1 comes to: the host replaces
 	// ${apiKey} in header values. No manifest may name it.
 	AuthPlaceholder = "placeholder"

@@ -54,6 +54,8 @@ type Manifest struct {
 	// Timeouts are the plugin's own where the deployment's do not fit its
 	// provider, since ABI 2; the deployment has the last word.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
+	// Steps bounds the requests of one round, of a provider with [FeatureAgain].
+	Steps Steps `json:"steps,omitzero"`
 
 	// Events names the events that a collector is given; see package abi/event.
 	Events []string `json:"events,omitempty"`

@@ -21,6 +21,9 @@ type Metric struct {
 	Aggregation string   `json:"aggregation"`      // [AggregationLast] and so on
 	// NoData says what the message has where the collector gives no value.
 	NoData string `json:"noData"` // [NoDataOmit] and so on
+	// Buckets are the upper bounds of a histogram's buckets, rising, 1 to [MaxBuckets]:
+	// a number belongs to the first one that it is not above.
+	Buckets []int64 `json:"buckets,omitempty"`
 	// Range is the least and the most of an int or a number.
 	Range []int64 `json:"range,omitempty"`
 	// Labels are the texts that a string or an array may be made of; ordinal 1
@@ -58,6 +61,8 @@ const (
 	MetricNumber = "number"
 	MetricString = "string"
 	MetricArray  = "array<string>"
+	// MetricHistogram counts numbers by buckets; with [FeatureHistogram].
+	MetricHistogram = "histogram"
 )
 
 // The values of [Metric.Aggregation]: how one value comes of a window's events.
@@ -71,6 +76,8 @@ const (
 	AggregationMostUsed = "most_used"
 	AggregationSet      = "set"
 	AggregationConstant = "constant"
+	AggregationBuckets  = "buckets" // of a histogram
+	AggregationShare    = "share"   // a sum over a sum; with [FeatureShare]
 )
 
 // Percentile returns the rank that an aggregation p50 to p99.9 stands for, in
@@ -118,6 +125,7 @@ const (
 	// MaxByValues bounds the values of a label. A vocabulary may have "other"
 	// besides.
 	MaxByValues = 64
+	MaxBuckets  = 20
 )
 
 // A MetricTag says what the words of a metric record are.
@@ -131,6 +139,9 @@ const (
 	TagRatio   MetricTag = 4 // two: a signed numerator, a denominator above 0; the host divides
 	TagLabels  MetricTag = 5 // ordinals of the metric's labels; one for a string
 	TagHandles MetricTag = 6 // handles of this window; one for a string
+	// TagHistogram is the sum of all numbers, how many there are in each bucket, and how
+	// many above the last one.
+	TagHistogram MetricTag = 7
 
 	// TagBy comes on top of another tag: the first word is the value of the
 	// metric's label, and the others are what that tag says.

@@ -32,6 +32,18 @@ type EncodeRequest struct {
 	// Options holds the plugin's own settings, since ABI 2: values, with defaults
 	// filled in, and of each secret that is set, apiKey among them, true.
 	Options map[string]RawJSON `json:"options,omitempty"`
+	// Step counts the requests of one round, from 0, of a plugin with [FeatureAgain].
+	// StepCarry is, in base64, what the carry records of the response before this step
+	// held, joined; where that had none, what the step before was given.
+	Step      int    `json:"step,omitempty"`
+	StepCarry string `json:"stepCarry,omitempty"`
+	// Cancelled says that the answer has ended before the provider's work: the request
+	// calls that off, and nothing reads its response. See [Again].
+	Cancelled bool `json:"cancelled,omitempty"`
+	// RequestID is the id of the client's request, for a plugin with
+	// [FeatureRequestID]. With Round and Step it names a request to the provider; the
+	// attempts at one have the same.
+	RequestID string `json:"requestId,omitempty"`
 	// Next, of [OpModels], is what led to this page of the list; empty: it is the
 	// first one.
 	Next string `json:"next,omitempty"`

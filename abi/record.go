@@ -43,6 +43,10 @@ const (
 	// response the host makes the records of events of it by itself. Only
 	// where the input had [FlagPatterns].
 	RecordPattern RecordKind = 13
+	// RecordAgain holds an [Again], u32 milliseconds, u32 flags: the response is one step of the round, and
+	// encode is asked for another request. Nothing of the response is decoded behind
+	// it. Of a plugin with [FeatureAgain].
+	RecordAgain RecordKind = 14
 )
 
 const recordHead = 8
@@ -155,6 +159,30 @@ func (r Record) Response() (id, model []byte, err error) {
 		return nil, nil, ErrMalformed
 	}
 	return id, model, nil
+}
+
+// AppendAgain appends a [RecordAgain].
+func AppendAgain(b []byte, a Again) []byte {
+	b = AppendHead(b, RecordAgain, 8)
+	b = binary.LittleEndian.AppendUint32(b, uint32(a.AfterMS))
+	flags := uint32(0)
+	if a.Cancel {
+		flags = 1
+	}
+	return binary.LittleEndian.AppendUint32(b, flags)
+}
+
+// Again reads the payload of a [RecordAgain].
+func (r Record) Again() (a Again, err error) {
+	if len(r.Payload) < 8 {
+		return a, ErrMalformed
+	}
+	a.AfterMS = int(binary.LittleEndian.Uint32(r.Payload))
+	if a.AfterMS > MaxAgainMS {
+		return a, ErrMalformed
+	}
+	a.Cancel = binary.LittleEndian.Uint32(r.Payload[4:])&1 != 0
+	return a, nil
 }
 
 // Usage reads the payload of a [RecordUsage]. members is empty where it has none,

@@ -53,6 +53,7 @@ type recordVector struct {
 	Error *abi.ProviderError
 
 	Pattern *patternVector
+	Again   *abi.Again
 }
 
 type patternVector struct {
@@ -106,6 +107,8 @@ func (v recordVector) write(t *testing.T) []byte {
 		return abi.AppendRecord(nil, v.Kind, []byte(v.Bytes))
 	case abi.RecordPattern:
 		return abi.AppendPattern(nil, v.Pattern.meaning())
+	case abi.RecordAgain:
+		return abi.AppendAgain(nil, *v.Again)
 	}
 	return abi.AppendRecord(nil, v.Kind, v.Text)
 }
@@ -143,6 +146,10 @@ func read(t *testing.T, r abi.Record) recordVector {
 		var p abi.Pattern
 		err = r.Pattern(&p)
 		v.Pattern = newPatternVector(&p)
+	case abi.RecordAgain:
+		var again abi.Again
+		again, err = r.Again()
+		v.Again = &again
 	default:
 		v.Text = string(r.Payload)
 	}
@@ -185,7 +192,7 @@ func TestRecords(t *testing.T) {
 			same(t, "read", read(t, r), want)
 		})
 	}
-	for k := abi.RecordText; k <= abi.RecordPattern; k++ {
+	for k := abi.RecordText; k <= abi.RecordAgain; k++ {
 		if !kinds[k] {
 			t.Errorf("no vector of record kind %d", k)
 		}
@@ -219,6 +226,8 @@ func TestRecordsBad(t *testing.T) {
 				_, _, err = r.Response()
 			case abi.RecordPattern:
 				err = r.Pattern(&abi.Pattern{})
+			case abi.RecordAgain:
+				_, err = r.Again()
 			}
 		}
 		if !errors.Is(err, abi.ErrMalformed) {

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/answer"
 )
 
 // schemes lists the members of each scheme: the needed ones first, those that may
@@ -17,10 +20,32 @@ import (
 var schemes = map[string][]string{
 	abi.AuthHeader:                  {"header", "value"},
 	abi.AuthQuery:                   {"parameter", "value"},
-	abi.AuthBasic:                   {"username", "password"},
+	abi.AuthBasic:                   {"username", "password", "?", "header", "value"},
 	abi.AuthAWSSigV4:                {"service", "region", "accessKeyId", "secretAccessKey", "?", "sessionToken"},
 	abi.AuthGCPServiceAccount:       {"credentials", "scopes", "?", "project"},
 	abi.AuthOAuth2ClientCredentials: {"tokenUrl", "clientId", "clientSecret", "?", "scopes", "parameters"},
+	abi.AuthToken:                   {"tokenUrl", "tokenAnswer", "?", "tokenRequest", "header", "value"},
+	abi.AuthHMAC:                    {"hash", "key", "text", "headers", "?", "encoding"},
+	abi.AuthJWT:                     {"algorithm", "key", "seconds", "?", "keyId", "claims", "header", "value"},
+}
+
+// made are the names in an entry's texts that the host has values for itself, by scheme
+// and the first word of the member.
+var made = map[string][]string{
+	"basic.value": {"pair"},
+	"token.value": {"token"},
+	"jwt.value":   {"token"},
+	"jwt.claims":  {"now", "expires"},
+	"hmac.text":   {"method", "host", "path", "query", "body", "bodySha256", "timestamp", "date", "nonce"},
+	"hmac.headers": {
+		"signature", "bodySha256", "timestamp", "date", "nonce",
+	},
+}
+
+// isMade reports whether the host has a value for a name in a member of a.
+func isMade(a *abi.Auth, member, name string) bool {
+	word, _, _ := strings.Cut(member, ".")
+	return slices.Contains(made[a.Scheme+"."+word], name)
 }
 
 var authForm = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,63}$`)
@@ -47,16 +72,79 @@ func AuthTexts(a *abi.Auth) map[string]string {
 	for i, s := range a.Scopes {
 		add(fmt.Sprintf("scopes[%d]", i), s)
 	}
-	for name, s := range a.Parameters {
-		add("parameters."+name, s)
+	add("key", a.Key)
+	add("keyId", a.KeyID)
+	add("text", a.Text)
+	for member, all := range map[string]map[string]string{
+		"parameters": a.Parameters, "headers": a.Headers, "claims": a.Claims, "tokenRequest.headers": a.TokenRequest.Headers, "tokenRequest.form": a.TokenRequest.Form,
+	} {
+		for name, s := range all {
+			add(member+"."+name, s)
+		}
+	}
+	if len(a.TokenRequest.JSON) > 0 {
+		_, _ = fillJSON(a.TokenRequest.JSON, func(at, text string) (string, error) {
+			add("tokenRequest.json"+at, text)
+			return text, nil
+		})
 	}
 	return texts
 }
 
+// fillJSON returns object with each of its strings, which stands at a path, made anew.
+func fillJSON(object []byte, fill func(at, text string) (string, error)) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, errors.New("it is not JSON")
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, errors.New("it is not an object")
+	}
+	var walk func(at string, v any) (any, error)
+	walk = func(at string, v any) (_ any, err error) {
+		switch v := v.(type) {
+		case string:
+			return fill(at, v)
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if v[name], err = walk(at+"."+name, v[name]); err != nil {
+					return nil, err
+				}
+			}
+		case []any:
+			for i := range v {
+				if v[i], err = walk(fmt.Sprintf("%s[%d]", at, i), v[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return v, nil
+	}
+	v, err := walk("", v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// FillJSON is [Fill] for the strings of a JSON object.
+func FillJSON(object []byte, values map[string]string) (filled []byte, ok bool) {
+	filled, err := fillJSON(object, func(_, text string) (string, error) {
+		s, ok := Fill(text, values)
+		if !ok {
+			return "", errOpen
+		}
+		return s, nil
+	})
+	return filled, err == nil
+}
+
 // IsFilled reports whether values has all that a's texts need.
 func IsFilled(a *abi.Auth, values map[string]string) bool {
-	for _, text := range AuthTexts(a) {
-		if _, ok := Fill(text, values); !ok {
+	for _, n := range AuthNames(a) {
+		if !n.Optional && values[n.Name] == "" {
 			return false
 		}
 	}
@@ -66,9 +154,12 @@ func IsFilled(a *abi.Auth, values map[string]string) bool {
 // AuthNames lists the settings and options that a's texts name, sorted. One that
 // is needed anywhere is not optional.
 func AuthNames(a *abi.Auth) (all []Name) {
-	for _, text := range AuthTexts(a) {
+	for member, text := range AuthTexts(a) {
 		names, _ := Names(text)
 		for _, n := range names {
+			if isMade(a, member, n.Name) {
+				continue
+			}
 			at := slices.IndexFunc(all, func(o Name) bool { return o.Name == n.Name })
 			if at < 0 {
 				all = append(all, n)
@@ -124,6 +215,9 @@ func checkMembers(m *abi.Manifest, a *abi.Auth, members []string) (problems []st
 	has := map[string]bool{
 		"header": a.Header != "", "parameter": a.Parameter != "", "service": a.Service != "", "project": a.Project != "",
 		"scopes": len(a.Scopes) > 0, "parameters": len(a.Parameters) > 0,
+		"hash": a.Hash != "", "encoding": a.Encoding != "", "headers": len(a.Headers) > 0, "algorithm": a.Algorithm != "", "claims": len(a.Claims) > 0, "seconds": a.Seconds != 0,
+		"tokenRequest": a.TokenRequest.Method != "" || a.TokenRequest.Headers != nil || a.TokenRequest.Form != nil || a.TokenRequest.JSON != nil,
+		"tokenAnswer":  len(a.TokenAnswer) > 0,
 	}
 	for name := range AuthTexts(a) {
 		if !strings.ContainsAny(name, ".[") {
@@ -144,15 +238,57 @@ func checkMembers(m *abi.Manifest, a *abi.Auth, members []string) (problems []st
 			problems = append(problems, fmt.Sprintf("the scheme %s has no %s", a.Scheme, name))
 		}
 	}
-	if a.Scheme == abi.AuthHeader && a.Header != "" && !headerForm.MatchString(a.Header) {
+	if a.Header != "" && !headerForm.MatchString(a.Header) {
 		problems = append(problems, fmt.Sprintf("header is %s, which is not a header name", quoteName(a.Header)))
 	}
 	if o, ok := m.Options[a.Project]; a.Project != "" && (!ok || o.Type != abi.OptionString || o.Pattern == "" && o.Enum == nil || o.Secret || o.Required || o.Default != nil) {
 		problems = append(problems, fmt.Sprintf("project is %s, which is not an option that is a string with a pattern or an enum, no secret, not required and without default", quoteName(a.Project)))
 	}
-	if a.Scheme == abi.AuthOAuth2ClientCredentials && a.TokenURL != "" {
+	if a.TokenURL != "" {
 		if err := checkTokenURL(a.TokenURL); err != nil {
 			problems = append(problems, fmt.Sprintf("tokenUrl is %s: %v", quoteName(a.TokenURL), err))
+		}
+	}
+	return append(problems, checkSigning(a)...)
+}
+
+// checkSigning finds what is wrong with members that have a few values or a form.
+func checkSigning(a *abi.Auth) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for _, tt := range []struct {
+		member, value string
+		of            []string
+	}{
+		{"hash", a.Hash, []string{"sha256", "sha512", "sha1"}},
+		{"encoding", a.Encoding, []string{"hex", "base64"}},
+		{"algorithm", a.Algorithm, []string{"HS256", "RS256", "ES256"}},
+		{"tokenRequest.method", a.TokenRequest.Method, []string{"POST", "GET"}},
+	} {
+		if tt.value != "" && !slices.Contains(tt.of, tt.value) {
+			wrong("%s is %s and must be one of: %s", tt.member, quoteName(tt.value), strings.Join(tt.of, ", "))
+		}
+	}
+	for _, headers := range []map[string]string{a.Headers, a.TokenRequest.Headers} {
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			if !headerForm.MatchString(name) {
+				wrong("headers has %s, which is not a header name", quoteName(name))
+			}
+		}
+	}
+	if a.Seconds < 0 || a.Seconds > abi.MaxTimeoutSeconds {
+		wrong("seconds is %d and must be 1 to %d", a.Seconds, abi.MaxTimeoutSeconds)
+	}
+	if a.TokenRequest.Form != nil && a.TokenRequest.JSON != nil {
+		wrong("tokenRequest has both form and json")
+	}
+	if len(a.TokenRequest.JSON) > 0 {
+		if _, err := fillJSON(a.TokenRequest.JSON, func(_, text string) (string, error) { return text, nil }); err != nil {
+			wrong("tokenRequest.json: %v", err)
+		}
+	}
+	if len(a.TokenAnswer) > 0 {
+		if _, err := answer.ParseToken(a.TokenAnswer); err != nil {
+			wrong("tokenAnswer %v", err)
 		}
 	}
 	return problems
@@ -170,6 +306,9 @@ func checkNames(m *abi.Manifest, a *abi.Auth) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s: %v", member, err))
 		}
 		for _, n := range names {
+			if isMade(a, member, n.Name) {
+				continue
+			}
 			o, ok := m.Options[n.Name]
 			if !ok && !slices.Contains(settingNames, n.Name) {
 				problems = append(problems, fmt.Sprintf("%s names %s, which is neither a setting nor an option", member, quoteName(n.Name)))

@@ -19,10 +19,10 @@ const (
 )
 
 var (
-	metricKinds  = []string{abi.MetricBool, abi.MetricInt, abi.MetricNumber, abi.MetricString, abi.MetricArray}
+	metricKinds  = []string{abi.MetricBool, abi.MetricInt, abi.MetricNumber, abi.MetricString, abi.MetricArray, abi.MetricHistogram}
 	aggregations = []string{
 		abi.AggregationLast, abi.AggregationAny, abi.AggregationSum, abi.AggregationMax, abi.AggregationAverage,
-		abi.AggregationMostUsed, abi.AggregationSet, abi.AggregationConstant,
+		abi.AggregationMostUsed, abi.AggregationSet, abi.AggregationConstant, abi.AggregationBuckets, abi.AggregationShare,
 	}
 	noDatas  = []string{abi.NoDataAlways, abi.NoDataOmit, abi.NoDataNull}
 	messages = []string{"", abi.MessageTrack, abi.MessageIdentify}
@@ -120,9 +120,36 @@ func checkMetric(m *abi.Manifest, metric *abi.Metric) (problems []string) {
 			wrong("events has %s, which the collector's own events lack", quoteName(e))
 		}
 	}
+	problems = append(problems, checkBuckets(metric)...)
 	problems = append(problems, checkValues(metric)...)
 	problems = append(problems, checkBy(metric)...)
 	return append(problems, checkConstant(metric)...)
+}
+
+// checkBuckets holds a histogram, and a share, to what they are made of.
+func checkBuckets(metric *abi.Metric) (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	histogram := metric.Kind == abi.MetricHistogram
+	if histogram != (metric.Aggregation == abi.AggregationBuckets) {
+		wrong("the kind histogram and the aggregation buckets come together")
+	}
+	if metric.Aggregation == abi.AggregationShare && metric.Kind != abi.MetricNumber {
+		wrong("the aggregation share is for a number")
+	}
+	switch n := len(metric.Buckets); {
+	case !histogram && n > 0:
+		wrong("buckets is for a histogram")
+	case histogram && (n == 0 || n > abi.MaxBuckets):
+		wrong("buckets has %d bounds and must have 1 to %d", n, abi.MaxBuckets)
+	case histogram && (metric.Nullable || metric.NoData != abi.NoDataOmit):
+		wrong("a histogram needs noData omit, and is not nullable")
+	}
+	for i, b := range metric.Buckets {
+		if b < 0 || b > maxWhole || i > 0 && b <= metric.Buckets[i-1] {
+			wrong("buckets has %d: bounds rise, from 0 to %d", b, int64(maxWhole))
+		}
+	}
+	return problems
 }
 
 // takenLabels are those that the figures of GET /metrics have already, or that
@@ -151,8 +178,8 @@ func checkBy(metric *abi.Metric) (problems []string) {
 	}
 	problems = append(problems, checkLabels("by.values", by.Values)...)
 	numeric := metric.Kind == abi.MetricInt || metric.Kind == abi.MetricNumber || metric.Format == abi.FormatMillis
-	if !numeric && metric.Kind != abi.MetricBool {
-		wrong("by is for bool, int, number and the format millis")
+	if !numeric && metric.Kind != abi.MetricBool && metric.Kind != abi.MetricHistogram {
+		wrong("by is for bool, int, number, histogram and the format millis")
 	}
 	if metric.Nullable || metric.NoData != abi.NoDataOmit || metric.Aggregation == abi.AggregationConstant {
 		wrong("a metric with by needs noData omit, and is neither nullable nor constant: a value of the label with no data is left out")

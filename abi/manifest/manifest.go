@@ -85,11 +85,7 @@ func checkManifest(m *abi.Manifest) (problems []string) {
 			wrong("settings has %s and may have: %s", quoteName(name), strings.Join(settingNames, ", "))
 		}
 	}
-	for _, name := range m.Features {
-		if !slices.Contains(features, name) {
-			wrong("features has %s, and this host has %s: use a host that has it, or leave it out", quoteName(name), listNames(features))
-		}
-	}
+	problems = append(problems, checkFeatures(m)...)
 	if m.ABI >= 2 {
 		if m.Grants.Secrets != nil {
 			wrong("grants.secrets belongs to ABI 1: say by auth how the host signs in")
@@ -173,16 +169,6 @@ func checkDoes(m *abi.Manifest) (problems []string) {
 		problems = append(problems, fmt.Sprintf("embed.maxBytes is %d and must be 1 to %d, or left out", e.MaxBytes, abi.MaxEmbedBytes))
 	}
 	return problems
-}
-
-// features are those that this host has beyond the versions of the contract.
-var features []string
-
-func listNames(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // checkGrant is checkOrigin for a grant of m, which since ABI 2 may name options.

@@ -83,7 +83,7 @@ func TestParseSecond(t *testing.T) {
 		{"auth", google("numCtx"), `project is "numCtx"`},
 		{"auth", google("region"), `project is "region"`},
 		{"auth", entry(map[string]any{"project": "tenantId"}), "the scheme header has no project"},
-		{"features", []any{"nope"}, `features has "nope", and this host has none`},
+		{"features", []any{"nope"}, `features has "nope", and this host has again, requestId, token, hmac, jwt, histogram, share`},
 		{"grants.secrets", []any{"apiKey"}, "grants.secrets belongs to ABI 1"},
 		{"grants.http", []any{"https://${region}.example"}, "two labels"},
 		{"grants.http", []any{"https://${region}"}, "two labels"},
@@ -117,6 +117,88 @@ func TestParseSecond(t *testing.T) {
 	} {
 		if _, err := manifest.Parse(change(t, tt.path, tt.value)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s = %v: error %v, want one with %q", tt.path, tt.value, err, tt.want)
+		}
+	}
+}
+
+// TestFeatures: what a plugin uses of a feature its manifest names, and an older host
+// says what it lacks.
+func TestFeatures(t *testing.T) {
+	token := map[string]any{
+		"name": "iam", "scheme": "token", "tokenUrl": "https://iam.example.com/${tenantId}/token", "value": "Bearer ${token}",
+		"tokenRequest": map[string]any{"json": map[string]any{"key": "${secretAccessKey}"}, "headers": map[string]any{"X-Key": "${apiKey}"}},
+		"tokenAnswer":  map[string]any{"access_token": "{{token}}", "in": "{{seconds}}"},
+	}
+	hmac := map[string]any{
+		"name": "sign", "scheme": "hmac", "hash": "sha256", "key": "${secretAccessKey}", "text": "${method}${path}${query}${body}${date}",
+		"headers": map[string]any{"X-Signature": "${signature}", "X-Time": "${timestamp}"},
+	}
+	jwt := map[string]any{"name": "own", "scheme": "jwt", "algorithm": "ES256", "key": "${secretAccessKey}", "seconds": 300, "claims": map[string]any{"iss": "${accessKeyId}", "nbf": "${now}"}}
+	read := func(features []any, extra string, auth ...any) (*abi.Manifest, error) {
+		b := change(t, "auth", auth)
+		var m map[string]any
+		if err := json.Unmarshal(b, &m); err != nil {
+			t.Fatal(err)
+		}
+		m["features"] = features
+		if extra != "" {
+			m["steps"] = json.RawMessage(extra)
+		}
+		b, _ = json.Marshal(m)
+		return manifest.Parse(b)
+	}
+	m, err := read([]any{"again", "token", "hmac", "jwt"}, `{"requests":5,"seconds":60}`, token, hmac, jwt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if manifest.NeededHost(m) != "0.3.0" || !manifest.Has(m, abi.FeatureAgain) || manifest.Has(m, abi.FeatureRequestID) {
+		t.Errorf("features %q need the host %q", m.Features, manifest.NeededHost(m))
+	}
+	want := []string{
+		"token with apiKey, secretAccessKey by tokens of https://iam.example.com/${tenantId}/token",
+		"hmac with secretAccessKey", "jwt with accessKeyId, secretAccessKey",
+	}
+	if got := manifest.AuthGrants(m); !slices.Equal(got, want) {
+		t.Errorf("AuthGrants = %q, want %q", got, want)
+	}
+	has := map[string]string{"secretAccessKey": "s", "apiKey": "k"}
+	if !manifest.IsFilled(&m.Auth[0], map[string]string{"secretAccessKey": "s", "apiKey": "k", "tenantId": "a"}) || manifest.IsFilled(&m.Auth[0], has) || !manifest.IsFilled(&m.Auth[1], has) || manifest.IsFilled(&m.Auth[2], has) {
+		t.Error("IsFilled takes a name of the host's own for a setting, or the other way round")
+	}
+	with := func(base map[string]any, change map[string]any) any {
+		e := maps.Clone(base)
+		maps.Copy(e, change)
+		return e
+	}
+	all := []any{"again", "token", "hmac", "jwt"}
+	for _, tt := range []struct {
+		features []any
+		steps    string
+		auth     any
+		want     string
+	}{
+		{nil, "", token, `features must have "token"`},
+		{[]any{"token"}, `{"requests":5}`, token, `steps is for plugins whose features have "again"`},
+		{all, `{"requests":1001}`, token, "steps.requests is 1001"},
+		{all, `{"seconds":-1}`, token, "steps.seconds is -1"},
+		{[]any{"token", "token"}, "", token, `features has "token" twice`},
+		{all, "", with(token, map[string]any{"tokenAnswer": map[string]any{"t": "x"}}), `tokenAnswer must have "{{token}}" once`},
+		{all, "", with(token, map[string]any{"tokenAnswer": map[string]any{"t": "{{token}}", "s": "{{seconds}}", "e": "{{expires}}"}}), "tokenAnswer has both"},
+		{all, "", with(token, map[string]any{"tokenUrl": "https://${tenantId}.example.com/t"}), "host must be written out"},
+		{all, "", with(token, map[string]any{"tokenRequest": map[string]any{"form": map[string]any{"a": "b"}, "json": map[string]any{}}}), "both form and json"},
+		{all, "", with(token, map[string]any{"tokenRequest": map[string]any{"form": map[string]any{"a": "${token}"}}}), `tokenRequest.form.a names "token"`},
+		{all, "", with(token, map[string]any{"tokenRequest": map[string]any{"json": map[string]any{"a": []any{"${nope}"}}}}), `tokenRequest.json.a[0] names "nope"`},
+		{all, "", with(token, map[string]any{"tokenRequest": map[string]any{"method": "PUT"}}), "tokenRequest.method is"},
+		{all, "", with(hmac, map[string]any{"hash": "md5"}), "hash is"},
+		{all, "", with(hmac, map[string]any{"encoding": "base32"}), "encoding is"},
+		{all, "", with(hmac, map[string]any{"text": "${signature}"}), `text names "signature"`},
+		{all, "", with(hmac, map[string]any{"headers": map[string]any{"a b": "${signature}"}}), "not a header name"},
+		{all, "", with(jwt, map[string]any{"algorithm": "none"}), "algorithm is"},
+		{all, "", with(jwt, map[string]any{"seconds": 7200}), "seconds is 7200"},
+		{all, "", with(jwt, map[string]any{"claims": map[string]any{"a": "${token}"}}), `claims.a names "token"`},
+	} {
+		if _, err := read(tt.features, tt.steps, tt.auth); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("features %v, steps %s, auth %v: error %v, want one with %q", tt.features, tt.steps, tt.auth, err, tt.want)
 		}
 	}
 }

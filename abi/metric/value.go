@@ -16,7 +16,7 @@ import (
 type Texts func(vocabulary string, handle uint64) (text string, ok bool)
 
 // Value returns what record r says of metric m, as a message has it: nil, bool, int64,
-// float64, string or []string, the latter in order and nil where it has no
+// float64, string, []string or [Histogram], a list in order and nil where it has no
 // entries. An error
 // says why the record is not what m allows. Tags that are not known are an
 // error here; whoever wants to skip them asks [Known].
@@ -41,6 +41,8 @@ func Value(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 		return numberValue(m, int64(r.Word(0)))
 	case abi.TagRatio:
 		return ratioValue(m, int64(r.Word(0)), r.Word(1))
+	case abi.TagHistogram:
+		return histogramValue(m, r)
 	case abi.TagLabels, abi.TagHandles:
 		return textValue(m, r, texts)
 	}
@@ -50,7 +52,7 @@ func Value(m *abi.Metric, r abi.MetricRecord, texts Texts) (any, error) {
 // Known reports whether t is a tag of this version.
 func Known(t abi.MetricTag) bool {
 	t &^= abi.TagBy
-	return t >= abi.TagNull && t <= abi.TagHandles
+	return t >= abi.TagNull && t <= abi.TagHistogram
 }
 
 // checkLen holds the number of words to the tag.
@@ -61,6 +63,8 @@ func checkLen(r abi.MetricRecord) error {
 		want = 0
 	case abi.TagRatio:
 		want = 2
+	case abi.TagHistogram:
+		return nil // [histogramValue] knows how many
 	case abi.TagLabels, abi.TagHandles:
 		if r.Len() > abi.MaxLabels {
 			return fmt.Errorf("it has %d entries and may have %d at the very most", r.Len(), abi.MaxLabels)

@@ -27,6 +27,7 @@ func TestMetricValue(t *testing.T) {
 	agent := abi.Metric{Kind: abi.MetricString, Vocabulary: "user_agent"}
 	kernel := abi.Metric{Kind: abi.MetricString, Vocabulary: "kernel"}
 	constant := abi.Metric{Kind: abi.MetricBool, Constant: abi.RawJSON("false")}
+	buckets := abi.Metric{Kind: abi.MetricHistogram, Buckets: []int64{10, 20}}
 	nan := math.Float64bits(math.NaN())
 
 	tests := []struct {
@@ -79,6 +80,13 @@ func TestMetricValue(t *testing.T) {
 		{"a label where handles are", agent, abi.TagLabels, []uint64{1}, nil, "no text for 1"},
 		{"a constant", constant, abi.TagBool, []uint64{0}, nil, "constant"},
 		{"an unknown tag", yes, 77, []uint64{1}, nil, "tag 77"},
+		{"histogram", buckets, abi.TagHistogram, []uint64{57, 1, 2, 4}, metric.Histogram{Sum: 57, Count: 7, Bounds: []int64{10, 20}, Below: []uint64{1, 3}}, ""},
+		{"histogram of nothing", buckets, abi.TagHistogram, []uint64{0, 0, 0, 0}, nil, "counted nothing"},
+		{"histogram of other buckets", buckets, abi.TagHistogram, []uint64{57, 1, 2}, nil, "has 3 words and must have 4"},
+		{"histogram without words", buckets, abi.TagHistogram, nil, nil, "has 0 words"},
+		{"histogram of too much", buckets, abi.TagHistogram, []uint64{57, 1, 1 << 53, 0}, nil, "above 9007199254740991"},
+		{"histogram for an int", whole, abi.TagHistogram, []uint64{1, 1, 1}, nil, "its kind is int"},
+		{"an int for a histogram", buckets, abi.TagInt, []uint64{1}, nil, "its kind is histogram"},
 		{"a thousand entries", labels, abi.TagLabels, make([]uint64, 1000), nil, "1000 entries"},
 	}
 	for _, tt := range tests {

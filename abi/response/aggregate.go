@@ -22,6 +22,8 @@ type Aggregate struct {
 	FinishReason *string    `json:"finish_reason"`
 	Usage        *abi.Usage `json:"usage"`
 	Error        *Failure   `json:"error"`
+	// Again asks for another request of the round in place of an end.
+	Again *abi.Again `json:"again,omitempty"`
 
 	ID    string   `json:"-"` // the provider's, of the response
 	Model string   `json:"-"`
@@ -95,6 +97,10 @@ func (a *Aggregate) Add(records []byte) error {
 		if err != nil || !ok {
 			return err
 		}
+		if a.Again != nil && r.Kind != abi.RecordCarry {
+			records = rest // a host takes nothing else behind an again
+			continue
+		}
 		a.check(r, records[1:4])
 		if err := a.record(r); err != nil {
 			return fmt.Errorf("record of kind %d: %w", r.Kind, err)
@@ -157,6 +163,10 @@ func (a *Aggregate) record(r abi.Record) error {
 		a.extra(r, behind)
 	case abi.RecordOuter:
 		a.Outer = append(a.Outer, string(r.Payload))
+	case abi.RecordAgain:
+		again, err := r.Again()
+		a.Again = &again
+		return err
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func (a *Aggregate) broken(format string, args ...any) {
 // check holds a record to the rules before it is added. Reserved is what stands
 // between its kind and its length.
 func (a *Aggregate) check(r abi.Record, reserved []byte) {
-	if r.Kind > abi.RecordOuter {
-		return // of a later version: a host skips it
+	if r.Kind > abi.RecordAgain || r.Kind == abi.RecordPattern {
+		return // of a later version: a host skips it; or not of the response
 	}
 	if !bytes.Equal(reserved, []byte{0, 0, 0}) {
 		a.broken("a record of kind %d has %x behind its kind, where three zeros belong", r.Kind, reserved)
@@ -82,7 +82,7 @@ func (a *Aggregate) checkToolStart(index uint32, id, name string) {
 
 // End holds the whole to the rules, once the response is over.
 func (a *Aggregate) End() {
-	if a.FinishReason == nil && a.Error == nil {
+	if a.FinishReason == nil && a.Error == nil && a.Again == nil {
 		a.broken("it ended with neither a finish nor an error")
 	}
 	if a.FinishReason == nil || *a.FinishReason != "tool_calls" {

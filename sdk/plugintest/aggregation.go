@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
+	"github.com/parley-search/parley/abi/metric"
 )
 
 // nothing is the value of a metric without one.
@@ -42,6 +44,9 @@ func aggregateSaid(m *abi.Metric, rule Rule, events []any) (right []any, err err
 		v, err := setOf(m, said)
 		return []any{v}, err
 	}
+	if m.Aggregation == abi.AggregationShare {
+		return shareOf(said)
+	}
 	all, err := wholeNumbers(said)
 	if err != nil {
 		return nil, err
@@ -51,6 +56,9 @@ func aggregateSaid(m *abi.Metric, rule Rule, events []any) (right []any, err err
 	}
 	if m.Aggregation == abi.AggregationAverage {
 		return meanOf(m, all)
+	}
+	if m.Aggregation == abi.AggregationBuckets {
+		return []any{histogramOf(m, all)}, nil
 	}
 	n := slices.Max(all)
 	if perMille, ok := abi.Percentile(m.Aggregation); ok {
@@ -135,6 +143,39 @@ func meanOf(m *abi.Metric, all []uint64) ([]any, error) {
 	}
 	up, err := inKind(m, (total+n-1)/n)
 	return []any{down, up}, err
+}
+
+// shareOf returns a sum over a sum.
+func shareOf(said []any) ([]any, error) {
+	var part, whole uint64
+	for _, v := range said {
+		s, ok := v.(Share)
+		if !ok {
+			return nil, fmt.Errorf("its rule says %v, and share wants a Share", v)
+		}
+		part, whole = min(part+s.Part, event.MaxCount), min(whole+s.Whole, event.MaxCount)
+	}
+	if whole == 0 {
+		return []any{nothing}, nil
+	}
+	return []any{float64(part) / float64(whole)}, nil
+}
+
+func histogramOf(m *abi.Metric, all []uint64) any {
+	h := metric.Histogram{Count: uint64(len(all)), Bounds: m.Buckets}
+	for _, v := range all {
+		h.Sum = min(h.Sum+v, event.MaxCount)
+	}
+	for _, b := range m.Buckets {
+		below := uint64(0)
+		for _, v := range all {
+			if v <= uint64(b) {
+				below++
+			}
+		}
+		h.Below = append(h.Below, below)
+	}
+	return h
 }
 
 func lastOf(m *abi.Metric, v any) (any, error) {
@@ -226,8 +267,9 @@ func limitTexts(m *abi.Metric, texts []string) any {
 	return all
 }
 
-// isAlike reports whether a value is one of those that are right. A percentile may
-// be up to one part in 64 too much from 1024 on.
+// isAlike reports whether a value is one of those that are right. A percentile may be up to
+// one part in 64 too much from 1024 on, and one by a label one in 16 from 32 on: those are
+// what collector.Latency and collector.Sketch have room for.
 func isAlike(m *abi.Metric, have any, right []any) bool {
 	for _, want := range right {
 		if fmt.Sprintf("%T %v", have, have) == fmt.Sprintf("%T %v", want, want) {
@@ -237,7 +279,11 @@ func isAlike(m *abi.Metric, have any, right []any) bool {
 			continue
 		}
 		var got, exact float64
-		if scanNumber(have, &got) && scanNumber(want, &exact) && exact >= 1024 && got > exact && got <= exact+exact/64 {
+		least, part := 1024.0, 64.0
+		if m.By.Label != "" {
+			least, part = 32, 16
+		}
+		if scanNumber(have, &got) && scanNumber(want, &exact) && exact >= least && got > exact && got <= exact+exact/part {
 			return true
 		}
 	}

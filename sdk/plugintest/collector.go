@@ -58,6 +58,14 @@ func (d *CollectorDriver) Handle(vocabulary, s string) event.Handle {
 	return event.Handle(len(d.texts))
 }
 
+// Text returns the text that a handle stands for, "" where there is none.
+func (d *CollectorDriver) Text(h event.Handle) string {
+	if h < 1 || h > event.Handle(len(d.texts)) {
+		return ""
+	}
+	return d.texts[h-1].text
+}
+
 // Emit gives the collector an event, where its manifest names it.
 func Emit[E event.Type](d *CollectorDriver, e E) {
 	d.t.Helper()
@@ -90,7 +98,7 @@ func (d *CollectorDriver) Observe(records []byte) {
 }
 
 // Flush looks at the window so far: the values by path, as a message has them
-// (nil, bool, int64, float64, string, []string; of a metric with a label, a
+// (nil, bool, int64, float64, string, []string, metric.Histogram; of a metric with a label, a
 // map[string]any of these). A metric without a value is not in it.
 func (d *CollectorDriver) Flush() map[string]any {
 	d.t.Helper()

@@ -14,7 +14,7 @@ import (
 )
 
 // A Rule returns what event e, such as an event.Search, says of a metric: a
-// bool, a uint64, a string or a []string; [Null] or [Nothing]; [At] of a metric
+// bool, a uint64, a string or a []string; [Share]; [Null] or [Nothing]; [At] of a metric
 // with a label; or nil where it says nothing.
 // The metric is then what its manifest's aggregation makes of all that the
 // events of a window said.
@@ -26,6 +26,9 @@ type At struct {
 	Value string
 	Said  any
 }
+
+// Share is what a [Rule] returns of a metric whose aggregation is share.
+type Share struct{ Part, Whole uint64 }
 
 // Null and Nothing are what a [Rule] returns for a value that is null, and for
 // one that is taken back: the metric is left out again.

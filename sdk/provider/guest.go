@@ -172,7 +172,7 @@ func (g *guest[S]) store() {
 }
 
 func (g *guest[S]) decode(e Event) {
-	if g.out.marks&markFailed != 0 {
+	if g.out.marks&(markFailed|markAgain) != 0 {
 		return
 	}
 	if err := g.provider.Decode(&g.state, e, &g.out); err != nil {

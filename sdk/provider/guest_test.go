@@ -315,6 +315,7 @@ func TestVectors(t *testing.T) {
 			Index                                   int
 			Usage                                   [5]uint64
 			Error                                   ProviderError
+			Again                                   Again
 			Pattern                                 struct {
 				Kind       abi.RecordKind
 				Report     bool
@@ -365,6 +366,8 @@ func TestVectors(t *testing.T) {
 				case abi.RecordOuter:
 					whole := rawjson.Value(v.Text)
 					out.Outer(whole.Get("chunk"), whole.Get("choice"))
+				case abi.RecordAgain:
+					out.Again(v.Again)
 				case abi.RecordPattern:
 					told := abi.Pattern{Kind: v.Pattern.Kind, Report: v.Pattern.Report, Index: v.Pattern.Index, Type: []byte(v.Pattern.Type), Tail: []byte(v.Pattern.Tail)}
 					for _, h := range v.Pattern.Holes {
@@ -399,6 +402,40 @@ func TestEncodeSecond(t *testing.T) {
 		if err != nil || string(out) != want || in != "" && got != "eu-1 7 " {
 			t.Errorf("Encode with %s = %s, %v with %q, want %s", in, out, err, got, want)
 		}
+	}
+}
+
+// TestStep has what a step is asked with, and what ends one: behind an again nothing
+// counts but a carry, also where the end of the response comes in the same call.
+func TestStep(t *testing.T) {
+	var got Request
+	g := NewGuest(counter{
+		encode: func(r *Request) (HTTPRequest, error) {
+			got = *r
+			return HTTPRequest{URL: "u", FirstByteSeconds: 9}, nil
+		},
+		act: func(e Event, out *Out) error {
+			if e.End {
+				return Errorf(ErrorUpstream, "the response ended early")
+			}
+			out.Again(Again{AfterMS: 1 << 20})
+			out.Text([]byte("late"))
+			out.Carry([]byte("job"))
+			out.Finish("stop")
+			return nil
+		},
+	})
+	out, err := g.Encode([]byte(`{"chat":{},"step":3,"stepCarry":"am9i","cancelled":true,"requestId":"r"}`))
+	if err != nil || string(out) != `{"method":"POST","url":"u","headers":{},"firstByteSeconds":9}` || got.Step != 3 || string(got.StepCarry) != "job" || !got.Cancelled || got.RequestID != "r" {
+		t.Errorf("Encode = %s, %v of %+v; want step 3 with its carry", out, err, got)
+	}
+	if _, err := g.Encode([]byte(`{"chat":{},"stepCarry":"?"}`)); err == nil {
+		t.Error("a carry that is not base64 was taken")
+	}
+	_, records := call(t, g, nil, abi.FlagFirst|abi.FlagLast, "x")
+	want := abi.AppendRecord(abi.AppendAgain(nil, abi.Again{AfterMS: abi.MaxAgainMS}), abi.RecordCarry, "job")
+	if hex.EncodeToString(records) != hex.EncodeToString(want) {
+		t.Errorf("records = %x, want an again and its carry, %x", records, want)
 	}
 }
 

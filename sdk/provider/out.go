@@ -28,6 +28,7 @@ type Out struct {
 const (
 	markFinished = 1 << iota
 	markFailed
+	markAgain
 )
 
 // Text adds to the answer's text. Bytes that are not UTF-8 become U+FFFD.
@@ -115,9 +116,20 @@ func (o *Out) UsageWritten(u Usage, tokens uint64) {
 	o.UsageMembers(u, append(members, "}}"...))
 }
 
+// Again ends the response, which is one step of the round: the host waits, and asks
+// Encode for another request, with [Request.Step] and what was carried. It is for a
+// manifest whose features have "again".
+func (o *Out) Again(a Again) {
+	if o.marks == 0 {
+		a.AfterMS = min(max(a.AfterMS, 0), abi.MaxAgainMS)
+		o.records = abi.AppendAgain(o.records, a)
+		o.marks |= markAgain
+	}
+}
+
 // Error ends the response with a failure.
 func (o *Out) Error(e ProviderError) {
-	if o.marks&markFailed == 0 {
+	if o.marks&(markFailed|markAgain) == 0 {
 		o.records = abi.AppendRecord(o.records, abi.RecordError, appendProviderError(nil, e))
 		o.marks |= markFailed
 	}

@@ -88,6 +88,17 @@ type Request struct {
 	Carry   [][]byte // what [Out.Carry] kept, one entry for each of the last messages with calls; may be empty
 	// TextCarry is the same for the last messages of an assistant without calls.
 	TextCarry [][]byte
+	// Step counts the requests of this round, from 0: see [Out.Again]. StepCarry is what
+	// [Out.Carry] kept of the response before this step; where that kept nothing, it is
+	// what the step before had.
+	Step      int
+	StepCarry []byte
+	// Cancelled says that the answer has ended early: the request calls off what the
+	// provider still does. Nothing reads its response.
+	Cancelled bool
+	// RequestID is the id of the client's request, where the manifest's features have
+	// "requestId". With Round and Step it makes an idempotency key.
+	RequestID string
 	// Options are the settings that the manifest declares, with defaults filled
 	// in; of a secret that is set, "apiKey" among them, there is true. Of a plugin
 	// of ABI 1 there are none.
@@ -118,7 +129,8 @@ func (r *Request) Option(name string) string {
 // IsSet reports whether an option, or a secret, is set.
 func (r *Request) IsSet(name string) bool { return len(r.Options.Get(name)) > 0 }
 
-// Settings is what a provider sees of its workspace. In ABI 1 APIKey is the text
+// Settings is what a provider sees of its workspace: OrgID, ProjectID, APIVersion,
+// DeploymentID, BaseURL and APIKey, all strings. In ABI 1 APIKey is the text
 // "${apiKey}" where a key is set, for a header's value; never the key. In ABI 2 it
 // is empty: the manifest's auth says where the key goes.
 type Settings = abi.Settings
@@ -128,7 +140,7 @@ type HTTPRequest struct {
 	Method  string // default POST
 	URL     string
 	Headers []Header
-	Body    []byte // a JSON object or array
+	Body    []byte // JSON: an object or array goes out as it stands, of a string its text
 	Framing string // abi.FramingSSE and so on; default FramingAuto
 
 	// Since ABI 2: the entry of the manifest's auth that signs the request, or
@@ -136,6 +148,9 @@ type HTTPRequest struct {
 	// type is abi.EventHead.
 	Auth string
 	Head []string
+	// FirstByteSeconds lowers how long the provider may take for the head of its
+	// response; 0: as the manifest or the deployment says.
+	FirstByteSeconds int
 	// Answer is JSON: what the response looks like, with "{{model}}" and the like in
 	// it. The host reads the response by it, and Decode is not called; see package
 	// abi/answer. For every op but chat.
@@ -171,12 +186,20 @@ type Response struct {
 // Header returns the value of the header called name, "" where there is none.
 func (r *Response) Header(name string) string { return r.Headers.Get(name).String() }
 
-// A ProviderError is a provider's failure in the one form that the host knows.
-// Message is the provider's own and may be empty.
+// A ProviderError is a provider's failure in the one form that the host knows. It has
+// Kind, such as [ErrorUpstream]; Message, the provider's own, which may be empty; and
+// perhaps Advice, a sentence of the plugin's own; ProviderCode; and RetryAfterMS, an int64.
 type ProviderError = abi.ProviderError
 
-// Usage counts tokens.
+// Usage counts tokens: Prompt, Completion and Total, and of these Cached (of Prompt) and
+// Reasoning (of Completion). Each is a uint64.
 type Usage = abi.Usage
+
+// An Again says how a step goes on: AfterMS, an int, is how many milliseconds the host
+// waits before it asks again. Cancel, a bool, says that the provider goes on working
+// where nobody asks: Encode is then asked for a request that calls the work off, where
+// the answer ends early.
+type Again = abi.Again
 
 // Refuse returns an error for Encode whose text is meant for the client: a
 // sentence that names the field and the remedy.

@@ -16,6 +16,7 @@ func (g *guest[S]) parseRequest(in []byte) error {
 	r := &g.request
 	*r = Request{}
 	var settings, carry, textCarry rawjson.Value
+	var stepCarry string
 	m := rawjson.Check(in)
 	for m.Next() {
 		switch string(m.Key) {
@@ -29,6 +30,15 @@ func (g *guest[S]) parseRequest(in []byte) error {
 		case "attempt":
 			n, _ := m.Value.Int()
 			r.Attempt = int(n)
+		case "step":
+			n, _ := m.Value.Int()
+			r.Step = int(n)
+		case "stepCarry":
+			stepCarry = m.Value.String()
+		case "cancelled":
+			r.Cancelled = string(m.Value) == "true"
+		case "requestId":
+			r.RequestID = m.Value.String()
 		case "carry":
 			carry = m.Value
 		case "textCarry":
@@ -61,14 +71,25 @@ func (g *guest[S]) parseRequest(in []byte) error {
 	if r.Carry, err = parseCarry(carry); err == nil {
 		r.TextCarry, err = parseCarry(textCarry)
 	}
+	if err == nil && stepCarry != "" {
+		r.StepCarry, err = parseBase64(stepCarry)
+	}
 	return err
+}
+
+func parseBase64(s string) ([]byte, error) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+	}
+	return b, nil
 }
 
 func parseCarry(v rawjson.Value) (carry [][]byte, err error) {
 	for it := v.Items(); it.Next(); {
-		b, err := base64.StdEncoding.DecodeString(it.Value.String())
+		b, err := parseBase64(it.Value.String())
 		if err != nil {
-			return nil, &DeclaredError{abi.CodeMalformed, "a carry is not base64"}
+			return nil, err
 		}
 		carry = append(carry, b)
 	}
@@ -132,6 +153,9 @@ func (l *lastHead) appendHTTPRequest(b []byte, h *HTTPRequest) []byte {
 	}
 	if h.Auth != "" {
 		b = appendText(b, `,"auth":`, h.Auth)
+	}
+	if h.FirstByteSeconds > 0 {
+		b = strconv.AppendInt(append(b, `,"firstByteSeconds":`...), int64(h.FirstByteSeconds), 10)
 	}
 	if h.Answer != "" {
 		b = append(append(b, `,"answer":`...), h.Answer...)
