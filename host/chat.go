@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/host/internal/access/limit"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/secret"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/data/store"
@@ -47,8 +48,8 @@ func (h *Host) openChat(c config.Config, o Options, spaces *store.Workspaces, tr
 	h.onClose("connections to providers", up.Close)
 	deps := chat.Deps{
 		Workspaces: spaces, Sources: h.plugins, Upstream: up, Searcher: h.search, Guards: h.plugins,
-		Limits: chat.Limits{Rounds: c.ChatMaxRounds}, Limiter: limiter, Now: o.Pace.Now,
-		DeploymentGuards: c.Guards, Guarded: h.guarded,
+		Limits: chat.Limits{Rounds: c.ChatMaxRounds, Steps: c.ChatMaxSteps}, Limiter: limiter, Now: o.Pace.Now,
+		DeploymentGuards: c.Guards, Guarded: h.guarded, RequestOf: logs.RequestOf,
 	}
 	if tracer != nil { // not a nil tracer in an interface
 		deps.Tracer = tracer

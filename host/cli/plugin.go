@@ -155,6 +155,9 @@ func pluginInspectCommand() *cobra.Command {
 			for _, w := range report.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", args[0], w)
 			}
+			if report.NeedsHost != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "needs a host from %s on, for %s\n", report.NeedsHost, strings.Join(report.Manifest.Features, ", "))
+			}
 			e := json.NewEncoder(cmd.OutOrStdout())
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")

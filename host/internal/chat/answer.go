@@ -146,8 +146,12 @@ func (a *Answer) WriteTo(s Sink) error {
 func (a *Answer) Close() {
 	a.limit.Stop()
 	a.cancel(nil)
+	taken := a.taken.Swap(true)
+	if !taken {
+		a.callOff()
+	}
 	a.held.letGo()
-	if !a.taken.Swap(true) {
+	if !taken {
 		if a.first != nil { // it may say what it costs
 			a.beginSink(Discard{})
 			_ = a.playFirst()
@@ -207,6 +211,10 @@ func (a *Answer) playRound() (err error) {
 		}
 		if broken != nil {
 			return broken
+		}
+		if a.round.again != nil {
+			broken = a.openStep()
+			continue
 		}
 		if a.round.ended {
 			break

@@ -113,6 +113,8 @@ func (a *Answer) playRecord(r abi.Record, extra []byte) error {
 			return fmt.Errorf("carry of more than %d bytes: %w", abi.MaxCarry, abi.ErrMalformed)
 		}
 		rd.carry = append(rd.carry, r.Payload...)
+	case abi.RecordAgain:
+		return errAgain
 	case abi.RecordOuter:
 		if !checkExtra(r.Payload) {
 			return fmt.Errorf("outer members that are not a JSON object: %w", abi.ErrMalformed)
@@ -283,19 +285,21 @@ func (a *Answer) addArguments(c *call, piece []byte) {
 }
 
 // peekFailure returns the failure that the provider reports in records, where it
-// stands before anything that the client would see.
-func (a *Answer) peekFailure(records []byte) error {
+// stands before anything that the client would see; shows reports whether there is such.
+func (a *Answer) peekFailure(records []byte) (shows bool, failure error) {
 	for {
 		r, rest, ok, err := abi.NextRecord(records)
 		if err != nil || !ok {
-			return nil // playRecords has the error
+			return err != nil, nil // playRecords has the error
 		}
 		switch r.Kind {
 		case abi.RecordError:
-			return a.reportedError(r.Payload)
+			return false, a.reportedError(r.Payload)
+		case abi.RecordAgain:
+			return false, a.pluginError(errAgain)
 		case abi.RecordResponse, abi.RecordUsage, abi.RecordCarry, abi.RecordOuter, abi.RecordPattern:
 		default:
-			return nil
+			return true, nil
 		}
 		records = rest
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/host/internal/base/outbound"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/plugin/provider"
@@ -21,6 +23,6 @@ func Replay(ctx context.Context, source provider.Source, response outbound.Respo
 	}
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	a.limit = time.AfterFunc(deps.Limits.Answer, func() { a.cancel(errAnswerTimeout) })
-	a.round.response = response
+	a.round.response, a.round.steps.taken = response, manifest.Has(m, abi.FeatureAgain)
 	return a.WriteTo(s)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/manifest"
 	"github.com/parley-search/parley/abi/pattern"
 	"github.com/parley-search/parley/abi/response"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -31,9 +32,11 @@ const (
 	maxBatch = 256 << 10
 )
 
-// A round is one request to the provider. Its slices are used again in the
-// next one.
+// A round is one request to the provider, or several steps of a plugin that asks again.
+// Its slices are used again in the next one.
 type round struct {
+	steps
+	in       abi.EncodeRequest // of the request under way
 	response outbound.Response // nil for a reply
 	reply    *string
 	linger   *time.Timer // set once [DONE] came
@@ -60,8 +63,8 @@ type round struct {
 	trace    tracedRound
 }
 
-// openRound begins the next round: encode, send, and again once where nothing came
-// of it. It returns with a response that is a success, or a reply.
+// openRound begins the next round. It returns with a response that is a success, or a
+// reply.
 func (a *Answer) openRound() error {
 	rd := &a.round
 	if a.talk.before != nil {
@@ -74,22 +77,37 @@ func (a *Answer) openRound() error {
 	}
 	rd.said.Reset()
 	*rd = round{last: a.isLast(), hash: hashNone, said: rd.said, state: rd.state[:0], text: rd.text[:0], carry: rd.carry[:0], calls: rd.calls[:0]}
-	in := abi.EncodeRequest{
+	rd.steps.taken = manifest.Has(a.manifest, abi.FeatureAgain)
+	rd.in = abi.EncodeRequest{
 		Settings: a.workspace.PluginSettings(a.manifest),
 		Options:  a.workspace.GuestOptions(a.manifest),
 		Chat:     a.talk.roundBody(a.outcome.Rounds, rd.last),
 		Round:    a.outcome.Rounds,
 		Carry:    a.carry.calls, TextCarry: a.carry.texts,
 	}
+	if a.deps.RequestOf != nil && manifest.Has(a.manifest, abi.FeatureRequestID) {
+		rd.in.RequestID = a.deps.RequestOf(a.ctx)
+	}
 	a.outcome.Rounds++
-	a.sent += len(in.Chat)
-	rd.sent, rd.heard = len(in.Chat), a.heard
-	if err := a.reserveTokens(len(in.Chat)); err != nil {
+	a.sent += len(rd.in.Chat)
+	rd.sent, rd.heard = len(rd.in.Chat), a.heard
+	if err := a.reserveTokens(len(rd.in.Chat)); err != nil {
 		return err
 	}
 	a.beginTrace()
+	err := a.openResponse()
+	if !rd.steps.taken {
+		rd.in = abi.EncodeRequest{} // it may be long, and no step needs it
+	}
+	return err
+}
+
+// openResponse has the plugin describe the round's request, and sends it: again once
+// where nothing came of it. It returns with a response that is a success, or a reply.
+func (a *Answer) openResponse() error {
+	in := &a.round.in
 	for {
-		again, err := a.sendRound(&in)
+		again, err := a.sendRound(in)
 		wait := a.deps.Limits.RetryDelay
 		if e, ok := errors.AsType[*apierr.Error](err); ok && a.waitsFor(e, in.Attempt) {
 			again, wait = true, max(wait, e.RetryAfter)
@@ -264,7 +282,7 @@ func (a *Answer) decodeEvents(events []abi.Event, last bool) ([]byte, error) {
 			return records, nil
 		}
 		b.records = append(b.records, records...)
-		if now == len(rest) {
+		if now == len(rest) || rd.again != nil {
 			return b.records, nil
 		}
 		events = rest[now:]
@@ -300,6 +318,11 @@ func (a *Answer) callDecode(b *buffers, events []abi.Event, last bool) ([]byte, 
 		return nil, a.pluginError(fmt.Errorf("read record: %w", err))
 	}
 	rd.tells = rd.tells || told
+	if rd.steps.taken {
+		if records, err = rd.takeSteps(records); err != nil {
+			return nil, a.pluginError(fmt.Errorf("read record: %w", err))
+		}
+	}
 	return records, nil
 }
 
@@ -318,6 +341,7 @@ func inputSize(state []byte, events []abi.Event) int {
 func (a *Answer) endRound(err error) {
 	a.endTrace(err)
 	a.round.close()
+	a.callOff()
 	a.settleRound()
 }
 

@@ -39,6 +39,9 @@ type Deps struct {
 	// DefaultSource is the source of a workspace that names none; default
 	// "openAi".
 	DefaultSource string
+	// RequestOf returns the id of the client's request that a context is of, for plugins
+	// that ask for it; nil: they get none.
+	RequestOf func(context.Context) string
 	// Now is the clock that searches are timed by; nil: that of the machine.
 	Now func() time.Time
 
@@ -49,6 +52,7 @@ type Deps struct {
 // beside it.
 type Limits struct {
 	Rounds         int           // requests to the provider; default 20
+	Steps          int           // requests of one round beside its first; default 300
 	Answer         time.Duration // the whole answer; default 10 min
 	Calls          int           // internal searches in one round; default 32
 	Parallel       int           // of them at a time; default 4
@@ -58,6 +62,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	l.Rounds = cmp.Or(l.Rounds, 20)
+	l.Steps = cmp.Or(l.Steps, 300)
 	l.Answer = cmp.Or(l.Answer, 10*time.Minute)
 	l.Calls = cmp.Or(l.Calls, 32)
 	l.Parallel = cmp.Or(l.Parallel, 4)

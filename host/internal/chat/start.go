@@ -177,12 +177,30 @@ func (a *Answer) awaitFirst() error {
 	if err := a.openRound(); err != nil {
 		return err
 	}
+	var silent []byte // records of steps of which the client sees nothing
 	records, err := a.nextRecords()
-	if err != nil {
-		return err
+	for {
+		if err != nil {
+			return err
+		}
+		shows, failure := a.peekFailure(records)
+		if failure != nil {
+			return failure
+		}
+		rd := &a.round
+		if shows || !rd.steps.taken || rd.ended && rd.again == nil {
+			break
+		}
+		silent = append(silent, records...)
+		if rd.again != nil {
+			if err := a.openStep(); err != nil {
+				return err
+			}
+		}
+		records, err = a.nextRecords()
 	}
-	if err := a.peekFailure(records); err != nil {
-		return err
+	if len(silent) > 0 {
+		records = append(silent, records...)
 	}
 	if a.round.ended && len(records) == 0 {
 		return apierr.Newf(chaterr.LLMProviderError, "The provider's answer was empty. Check the workspace's baseUrl and model, or ask again.")

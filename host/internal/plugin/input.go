@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // InputJSON is the JSON of what goes in, as short as it can be: a guest would
@@ -56,6 +57,17 @@ func encodeInput(in *abi.EncodeRequest) ([]byte, error) {
 			return nil, err
 		}
 		b = append(append(b, `,"options":`...), options...)
+	}
+	if in.Step > 0 {
+		b = strconv.AppendInt(append(b, `,"step":`...), int64(in.Step), 10)
+	}
+	if in.Cancelled {
+		b = append(b, `,"cancelled":true`...)
+	}
+	for i, text := range []string{in.StepCarry, in.RequestID} {
+		if text != "" {
+			b = rawjson.AppendString(append(b, [...]string{`,"stepCarry":`, `,"requestId":`}[i]...), text)
+		}
 	}
 	return append(b, '}'), nil
 }

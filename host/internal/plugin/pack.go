@@ -82,6 +82,9 @@ type Report struct {
 	// Unmetered is why the host would not count what the module does, but bound
 	// its calls by slower means; empty where it would.
 	Unmetered string `json:"unmetered,omitempty"`
+	// NeedsHost is the oldest release of Parley that has the manifest's features; empty
+	// where it names none.
+	NeedsHost string `json:"needsHost,omitempty"`
 	// Problems are the reasons why a host would refuse the module; none where
 	// it would not, as far as can be told.
 	Problems []string `json:"problems"`
@@ -124,6 +127,7 @@ func Inspect(module []byte) (*Report, error) {
 		r.Problems = append(r.Problems, err.Error())
 		return r, nil
 	}
+	r.NeedsHost = manifest.NeededHost(r.Manifest)
 	r.Warnings = ModuleWarnings(module)
 	if err := checkModule(module, r.Manifest); err != nil {
 		r.Problems = append(r.Problems, err.Error())

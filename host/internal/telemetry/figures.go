@@ -48,9 +48,13 @@ func flatten(into map[string]any, prefix string, tree map[string]any) {
 type Figure struct {
 	Family, Help    string
 	Collector, Path string
-	Text            string // of a metric that is a text or a list of some: the figure is 1
-	Label, At       string // of a metric with a label: its name and its value
-	Value           float64
+	Text            string  // of a metric that is a text or a list of some: the figure is 1
+	Label, At       string  // of a metric with a label: its name and its value
+	Value           float64 // of a histogram: the sum
+	// Count and Buckets are of a histogram: by upper bound, how many numbers are not
+	// above it.
+	Count   uint64
+	Buckets map[float64]uint64
 }
 
 // figurePrefix begins the families of all figures.
@@ -59,7 +63,7 @@ const figurePrefix = "parley_usage_"
 // FamilyName is the family of a metric's figures, such as
 // parley_usage_search_requests_total_received.
 func FamilyName(collector string, m *abi.Metric) string {
-	name := figurePrefix + collector + "_" + m.Path
+	name := figurePrefix + collector + "_" + strings.TrimPrefix(m.Path, collector+".")
 	if m.Format == abi.FormatMillis {
 		name += "_seconds"
 	}
@@ -84,9 +88,18 @@ func Figures(w Window, manifests map[string]*abi.Manifest) []Figure {
 		}
 		for i := range m.Metrics {
 			one := &m.Metrics[i]
+			for at, f := range histogramsAt(one, values) {
+				f.Family, f.Help, f.Collector, f.Path, f.Label, f.At = FamilyName(m.Name, one), one.Meaning, m.Name, one.Path, one.By.Label, at
+				all[key{m.Name, one.Path, "", at}] = f
+			}
+			if one.Kind == abi.MetricHistogram {
+				continue
+			}
 			for at, v := range valuesAt(one, values) {
 				for text, n := range numbers(one, v) {
-					all[key{m.Name, one.Path, text, at}] = Figure{FamilyName(m.Name, one), one.Meaning, m.Name, one.Path, text, one.By.Label, at, n}
+					all[key{m.Name, one.Path, text, at}] = Figure{
+						Family: FamilyName(m.Name, one), Help: one.Meaning, Collector: m.Name, Path: one.Path, Text: text, Label: one.By.Label, At: at, Value: n,
+					}
 				}
 			}
 		}
@@ -100,6 +113,29 @@ func Figures(w Window, manifests map[string]*abi.Manifest) []Figure {
 		}
 	}
 	return list
+}
+
+// histogramsAt returns what a message says of m, a histogram, as valuesAt does.
+func histogramsAt(m *abi.Metric, values map[string]any) map[string]Figure {
+	all := map[string]Figure{}
+	for path, v := range values {
+		at, of := strings.CutPrefix(path, m.Path+".")
+		at, is := strings.CutSuffix("."+at, ".sum")
+		if !of || !is || m.Kind != abi.MetricHistogram {
+			continue
+		}
+		number := func(name string) float64 {
+			n, _ := values[m.Path+at+"."+name].(float64)
+			return n
+		}
+		sum, _ := v.(float64)
+		f := Figure{Value: sum, Count: uint64(number("count")), Buckets: map[float64]uint64{}}
+		for _, b := range m.Buckets {
+			f.Buckets[float64(b)] = uint64(number("buckets." + strconv.FormatInt(b, 10)))
+		}
+		all[strings.TrimPrefix(at, ".")] = f
+	}
+	return all
 }
 
 // valuesAt returns what a message says of m: its value at "", or those of a metric

@@ -162,6 +162,10 @@ func appendLine(b []byte, line string, n int) ([]byte, error) {
 		return abi.AppendRecord(b, abi.RecordCarry, rest), nil
 	case "extra":
 		return abi.AppendRecord(b, abi.RecordExtra, rest), nil
+	case "again":
+		after, rest, _ := strings.Cut(rest, ",")
+		ms, _ := strconv.Atoi(after)
+		return abi.AppendAgain(b, abi.Again{AfterMS: ms, Cancel: rest == "cancel"}), nil
 	case "outer":
 		return abi.AppendRecord(b, abi.RecordOuter, rest), nil
 	case "pattern", "report":

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -71,17 +72,22 @@ func (s *Signer) Sign(ctx context.Context, req *http.Request, body []byte, out *
 			return outbound.Signed{}, unusable("the user name holds a colon, which basic authentication cannot carry")
 		}
 		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
-		return f.setHeader(req, "Authorization", "Basic "+pair, pair)
+		f.with(map[string]string{"pair": pair})
+		return f.setHeader(req, cmp.Or(a.Header, "Authorization"), f.text("value", cmp.Or(a.Value, "Basic ${pair}")), pair)
 	case abi.AuthAWSSigV4:
 		return s.signAWS(ctx, req, body, a, &f)
-	case abi.AuthGCPServiceAccount, abi.AuthOAuth2ClientCredentials:
+	case abi.AuthGCPServiceAccount, abi.AuthOAuth2ClientCredentials, abi.AuthToken:
 		token, drop, err := s.tokens.get(ctx, a, &f, out)
 		if err != nil {
 			return outbound.Signed{}, err
 		}
-		signed, err := f.setHeader(req, "Authorization", "Bearer "+token, token)
+		signed, err := f.setToken(req, a, token)
 		signed.Drop = drop
 		return signed, err
+	case abi.AuthHMAC:
+		return s.signHMAC(req, body, a, &f)
+	case abi.AuthJWT:
+		return s.signJWT(req, a, &f)
 	}
 	return outbound.Signed{}, refused("the plugin's manifest names a scheme %.40q that this host does not have", a.Scheme)
 }
@@ -98,6 +104,22 @@ func (f *filled) text(member, text string) string {
 		f.missing = member
 	}
 	return s
+}
+
+// with has the host's own values stand for names from now on.
+func (f *filled) with(made map[string]string) {
+	all := maps.Clone(f.values)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, made)
+	f.values = all
+}
+
+// setToken sets the header in which a has a token.
+func (f *filled) setToken(req *http.Request, a *abi.Auth, token string) (outbound.Signed, error) {
+	f.with(map[string]string{"token": token})
+	return f.setHeader(req, cmp.Or(a.Header, "Authorization"), f.text("value", cmp.Or(a.Value, "Bearer ${token}")), token)
 }
 
 // check says that something is missing. The host has looked for that before.

@@ -32,6 +32,9 @@ type exchange struct {
 
 // newExchange prepares the exchange that a says, with the values of f.
 func (t *tokens) newExchange(a *abi.Auth, f *filled) (*exchange, error) {
+	if a.Scheme == abi.AuthToken {
+		return t.newTokenExchange(a, f)
+	}
 	scopes := make([]string, len(a.Scopes))
 	for i, s := range a.Scopes {
 		scopes[i] = f.text("scopes", s)
@@ -50,11 +53,20 @@ func (t *tokens) newExchange(a *abi.Auth, f *filled) (*exchange, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	u, err := outbound.ParseURL(c.TokenURL, outbound.URLRules{Query: true})
+	u, err := parseTokenURL(c.TokenURL)
+	if err != nil {
+		return nil, err
+	}
+	return &exchange{u.Host, sum([]any{c.ClientID, c.ClientSecret, c.TokenURL, scopes, c.EndpointParams}), c.Token}, nil
+}
+
+// parseTokenURL reads the URL that options have made.
+func parseTokenURL(s string) (*url.URL, error) {
+	u, err := outbound.ParseURL(s, outbound.URLRules{Query: true})
 	if err != nil {
 		return nil, refused("the options make a tokenUrl of the plugin's auth that %v", err)
 	}
-	return &exchange{u.Host, sum([]any{c.ClientID, c.ClientSecret, c.TokenURL, scopes, c.EndpointParams}), c.Token}, nil
+	return u, nil
 }
 
 // newGoogleExchange reads a service account's key file. Nothing that it says of
@@ -139,9 +151,11 @@ func (x *exchange) failure(ctx context.Context, err error, now time.Time) error 
 		return &outbound.Error{Kind: outbound.Unauthorized, Message: x.host + " gave no token: its answer or the workspace's credentials cannot be read"}
 	}
 	code := answer.ErrorCode
-	var said struct{ Error string }
-	if code == "" && json.Unmarshal(answer.Body, &said) == nil {
-		code = said.Error
+	for _, name := range []string{"error", "errorCode", "code"} {
+		var said map[string]json.RawMessage
+		if code == "" && json.Unmarshal(answer.Body, &said) == nil {
+			_ = json.Unmarshal(said[name], &code) // what is no string is no code
+		}
 	}
 	message := x.host + " gave no token"
 	if answer.Response != nil {

@@ -64,6 +64,7 @@ type Config struct {
 	PluginFuel        int
 	PluginIsolation   string
 	ChatMaxRounds     int
+	ChatMaxSteps      int
 	ResponsesTTL      time.Duration // 0: no responses are kept
 	ResponsesMaxBytes int64
 	ProviderConnect   time.Duration
@@ -326,6 +327,10 @@ func AllOptions() []Option {
 		{
 			Name: "chat-max-rounds", Default: "20", Meaning: "requests to the provider that one answer may take, whatever workspaces say by maxRounds",
 			Kind: integerKind(func(c *Config) *int { return &c.ChatMaxRounds }, 1, 100),
+		},
+		{
+			Name: "chat-max-steps", Default: "300", Meaning: "requests that a plugin which polls or uploads may add to one round, whatever its manifest says by steps",
+			Kind: integerKind(func(c *Config) *int { return &c.ChatMaxSteps }, 1, 1000),
 		},
 		{
 			Name: "guards", Meaning: "guards that stand before those of each workspace, by their names, or a .json file with an array as the workspaces' setting guards has; what fails there always closes",

@@ -43,6 +43,10 @@ func usageFamilies(last telemetry.Window, manifests map[string]*abi.Manifest) []
 // metrics: where a figure lacks one it is empty, which is as if it were not there.
 func usageFamily(of []telemetry.Figure) metrics.Family {
 	f := metrics.Family{Name: of[0].Family, Help: of[0].Help, Kind: metrics.Gauge, Labels: []string{"collector", "path", "text"}}
+	if of[0].Buckets != nil {
+		f.Kind = metrics.Histogram
+	}
+	of = slices.DeleteFunc(of, func(one telemetry.Figure) bool { return (one.Buckets != nil) != (f.Kind == metrics.Histogram) })
 	for _, one := range of {
 		if one.Label != "" && !slices.Contains(f.Labels, one.Label) {
 			f.Labels = append(f.Labels, one.Label)
@@ -54,7 +58,7 @@ func usageFamily(of []telemetry.Figure) metrics.Family {
 		if at := slices.Index(f.Labels, one.Label); at >= 0 {
 			labels[at] = one.At
 		}
-		f.Samples = append(f.Samples, metrics.Sample{Labels: labels, Value: one.Value})
+		f.Samples = append(f.Samples, metrics.Sample{Labels: labels, Value: one.Value, Count: one.Count, Buckets: one.Buckets})
 	}
 	return f
 }

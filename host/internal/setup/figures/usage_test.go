@@ -178,3 +178,35 @@ func TestUsageLabels(t *testing.T) {
 		t.Errorf("%d figures, want 5:\n%s", got, shown)
 	}
 }
+
+// TestUsageHistogram renders a histogram in all and by a label whose values have dots in
+// them, and the name of a collector once.
+func TestUsageHistogram(t *testing.T) {
+	m := &abi.Manifest{Name: "lens", Metrics: []abi.Metric{
+		{Path: "lens.words", Kind: abi.MetricHistogram, Buckets: []int64{50, 200}, Meaning: "Milliseconds."},
+		{Path: "lens.by_model", Kind: abi.MetricHistogram, Buckets: []int64{50}, Meaning: "Milliseconds.", By: abi.By{Label: "model"}},
+	}}
+	said := map[string]any{
+		"lens": map[string]any{
+			"words": map[string]any{"count": 3, "sum": 4101, "buckets": map[string]any{"50": 1, "200": 2, "+Inf": 3}},
+			"by_model": map[string]any{
+				"gpt-4.1": map[string]any{"count": 2, "sum": 7, "buckets": map[string]any{"50": 2, "+Inf": 2}},
+				"sum":     map[string]any{"count": 1, "sum": 60, "buckets": map[string]any{"50": 0, "+Inf": 1}},
+			},
+		},
+	}
+	w := telemetry.Window{Number: 1, Sealed: time.Unix(1_000_000, 0), Messages: []telemetry.Message{sealedAs(t, "lens", said)}}
+	got := rendered(t, w, map[string]*abi.Manifest{"lens": m})
+	for _, want := range []string{
+		"# TYPE parley_usage_lens_words histogram",
+		`parley_usage_lens_words_bucket{collector="lens",path="lens.words",text="",le="200"} 2`,
+		`parley_usage_lens_words_bucket{collector="lens",path="lens.words",text="",le="+Inf"} 3`,
+		`parley_usage_lens_words_sum{collector="lens",path="lens.words",text=""} 4101`,
+		`parley_usage_lens_by_model_bucket{collector="lens",model="gpt-4.1",path="lens.by_model",text="",le="50"} 2`,
+		`parley_usage_lens_by_model_count{collector="lens",model="sum",path="lens.by_model",text=""} 1`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("GET /metrics has\n%s\nwithout %s", got, want)
+		}
+	}
+}

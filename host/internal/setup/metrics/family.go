@@ -7,9 +7,10 @@ type Kind int
 
 // The kinds of [Family].
 const (
-	Counter Kind = iota // only rises while the process lives
-	Gauge               // rises and falls
-	Summary             // quantiles of many amounts, with their sum and count
+	Counter   Kind = iota // only rises while the process lives
+	Gauge                 // rises and falls
+	Summary               // quantiles of many amounts, with their sum and count
+	Histogram             // many amounts by buckets, with their sum and count
 )
 
 // A Family is one metric with its samples.
@@ -24,11 +25,13 @@ type Family struct {
 // A Sample is a family's figure for one set of label values.
 type Sample struct {
 	Labels []string // as many as the family's
-	Value  float64  // of a summary: the sum
-	// Count and Quantiles are of a summary: amounts, and by part (0.5) the
-	// amount that so many did not go over.
+	Value  float64  // of a summary or histogram: the sum
+	// Count is of a summary or histogram: amounts. Quantiles are of a summary: by part
+	// (0.5) the amount that so many did not go over. Buckets are of a histogram: by upper
+	// bound, how many amounts are not above it.
 	Count     uint64
 	Quantiles map[float64]float64
+	Buckets   map[float64]uint64
 }
 
 // source is what Prometheus's client calls a collector; it describes nothing,
@@ -54,6 +57,8 @@ func (s *Sample) metric(desc *prometheus.Desc, k Kind) prometheus.Metric {
 	switch k {
 	case Summary:
 		m, err = prometheus.NewConstSummary(desc, s.Count, s.Value, s.Quantiles, s.Labels...)
+	case Histogram:
+		m, err = prometheus.NewConstHistogram(desc, s.Count, s.Value, s.Buckets, s.Labels...)
 	case Gauge:
 		m, err = prometheus.NewConstMetric(desc, prometheus.GaugeValue, s.Value, s.Labels...)
 	default:
