@@ -10,7 +10,7 @@ import (
 // A Table has values that were masked, each under a placeholder such as <EMAIL_1>. Its
 // bytes are a state; see [Table.State].
 type Table struct {
-	values map[string]string // by placeholder, without the brackets
+	values map[string]string // by placeholder, without the brackets; "": it is left as it is
 	names  map[string]string // of placeholders, by kind and value
 	next   map[string]int    // by kind: no lower number from 1 on is free
 	state  []byte
@@ -20,8 +20,13 @@ type Table struct {
 const maxTable = 60 << 10
 
 // Placeholders are what a model may make of one: in other case, with the escapes of
-// Markdown or HTML.
-var placeholders = match.MustCompile(`(?i)(?:\\{0,2}<|&lt;)[A-Z]{2,12}\\{0,2}_\d{1,5}(?:\\{0,2}>|&gt;)`)
+// Markdown or HTML. A backslash before it belongs to it only where there is another one within:
+// one alone may be the text's.
+var placeholders = match.MustCompile(
+	`(?i)(?:<|&lt;)[A-Z]{2,12}\\{0,2}_\d{1,5}(?:\\{0,2}>|&gt;)`,
+	`(?i)\\{1,2}<[A-Z]{2,12}\\{1,2}_\d{1,5}\\{0,2}>`,
+	`(?i)\\{1,2}<[A-Z]{2,12}_\d{1,5}\\{1,2}>`,
+)
 
 // Load makes t the table of a state.
 func (t *Table) Load(state []byte) {
@@ -38,7 +43,9 @@ func (t *Table) Load(state []byte) {
 
 func (t *Table) put(kind string, n int, value string) {
 	name := kind + "_" + strconv.Itoa(n)
-	t.values[name], t.names[kind+"\x00"+value] = value, name
+	if t.values[name] = value; value != "" {
+		t.names[kind+"\x00"+value] = name
+	}
 }
 
 // State returns the table as bytes. They are good until the next call of Load.
@@ -52,13 +59,20 @@ func (t *Table) Mask(kind, value string) string {
 		return "<" + name + ">"
 	}
 	n := max(t.next[kind], 1)
-	for ; t.values[kind+"_"+strconv.Itoa(n)] != ""; n++ {
+	for t.has(kind, n) {
+		n++
 	}
 	t.next[kind] = n
 	if !t.add(kind, n, value) {
 		return "<" + kind + ">"
 	}
 	return "<" + kind + "_" + strconv.Itoa(n) + ">"
+}
+
+// has reports whether the placeholder of kind and n is one of the table's, or reserved.
+func (t *Table) has(kind string, n int) bool {
+	_, ok := t.values[kind+"_"+strconv.Itoa(n)]
+	return ok
 }
 
 func (t *Table) add(kind string, n int, value string) bool {
@@ -85,8 +99,8 @@ func (t *Table) Reserve(in *In) {
 			}
 			from = m.End
 			kind, n := splitName(text[m.Start:m.End])
-			if _, known := t.values[kind+"_"+strconv.Itoa(n)]; !known {
-				t.add(kind, n, string(text[m.Start:m.End]))
+			if !t.has(kind, n) {
+				t.add(kind, n, "")
 			}
 		}
 	}
@@ -97,8 +111,7 @@ func (t *Table) Reserve(in *In) {
 func (t *Table) Restore(in *In, out *Out) (restored int) {
 	known := func(text []byte, m match.Match) bool {
 		kind, n := splitName(text[m.Start:m.End])
-		_, ok := t.values[kind+"_"+strconv.Itoa(n)]
-		return ok
+		return t.values[kind+"_"+strconv.Itoa(n)] != ""
 	}
 	for i, m := range in.Each(out, placeholders, known) {
 		kind, n := splitName(in.Items[i].Text[m.Start:m.End])

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -391,3 +392,11 @@ func Hit(title, url, text string) []guard.Item {
 
 // Argument is an item of [guard.Arguments]: a string of a call's arguments.
 func Argument(text string) guard.Item { return guard.Item{Kind: abi.ItemArguments, Text: []byte(text)} }
+
+// CutsWanted is how many cuts a long test of streams makes: n, or what the variable CUTS says.
+func CutsWanted(n int) int {
+	if wanted, err := strconv.Atoi(os.Getenv("CUTS")); err == nil {
+		return wanted
+	}
+	return n
+}

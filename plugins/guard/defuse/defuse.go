@@ -10,7 +10,7 @@ import (
 )
 
 // defuse makes passages harmless: it takes out what a person does not see of them, marks
-// sentences that give a model orders, and shows the model where a document begins and ends.
+// sentences that give a model orders, and may show where a document begins and ends.
 type defuse struct {
 	clean, marked []byte // scratch
 }
@@ -30,7 +30,7 @@ const (
 )
 
 func (d *defuse) Check(in *guard.In, out *guard.Out) error {
-	leave, wrap := in.Option("orders") == "leave", in.Option("wrap") != "false"
+	leave, wrap := in.Option("orders") == "leave", in.Option("wrap") == "true"
 	hidden, orders := false, false
 	for i := range in.Items {
 		item := &in.Items[i]

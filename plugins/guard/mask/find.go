@@ -184,7 +184,7 @@ func stands(text []byte, start, end int) bool {
 }
 
 func checkEmail(text []byte, start, end int) (int, int, bool) {
-	if start > 0 && (isWordByte(text[start-1]) || strings.IndexByte(".%+-'", text[start-1]) >= 0) {
+	if longer := bytes.TrimRight(text[:start], ".%+-'"); len(longer) > 0 && isWordByte(longer[len(longer)-1]) {
 		return 0, 0, false // of a longer name that was refused
 	}
 	// A password in an address (https://user:word@host) and a quotation mark in front of a
@@ -240,8 +240,22 @@ const ibanLengths = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY2
 
 func checkCard(text []byte, start, end int) (int, int, bool) {
 	d := onlyDigits(text[start:end])
-	return start, end, stands(text, start, end) && knownCard(d) && evenGroups(text[start:end]) && guard.Luhn(d) && !allSame(d)
+	own := stands(text, start, end) || cardNames.Contains(before(text, start)) // pan=…&cvv=…
+	return start, end, own && knownCard(d) && evenGroups(text[start:end]) && guard.Luhn(d) && !allSame(d)
 }
+
+// A wordList has parts of words that say what the number behind them is.
+type wordList []string
+
+// Contains reports whether word has one of them.
+func (l wordList) Contains(word string) bool {
+	return slices.ContainsFunc(l, func(w string) bool { return strings.Contains(word, w) })
+}
+
+var (
+	cardNames    = wordList{"pan=", "card=", "cardnumber=", "card_number=", "ccnum", "cc=", "creditcard"}
+	addressNames = wordList{"ip", "host", "addr", "ping", "peer", "client", "forwarded", "remote", "server", "dns", "source", "src", "dst", "from", "curl", "ssh"}
+)
 
 func allSame(d []byte) bool { return len(bytes.Trim(d, string(d[:1]))) == 0 }
 
@@ -292,7 +306,7 @@ func evenGroups(b []byte) bool {
 }
 
 func checkIPv4(text []byte, start, end int) (int, int, bool) {
-	if !stands(text, start, end) && !(end < len(text) && strings.IndexByte("/-", text[end]) >= 0 || start > 0 && strings.IndexByte("/@=", text[start-1]) >= 0) {
+	if !stands(text, start, end) && !(end < len(text) && (strings.IndexByte("/-", text[end]) >= 0 || isPort(text[end:])) || start > 0 && strings.IndexByte("/@=", text[start-1]) >= 0) {
 		return 0, 0, false
 	}
 	var o [4]int
@@ -316,7 +330,7 @@ func checkIPv4(text []byte, start, end int) (int, int, bool) {
 	switch {
 	case o[0] == 0, o[0] == 10, o[0] == 127, o[0] >= 224, o[0] == 169 && o[1] == 254, o[0] == 172 && o[1]&0xf0 == 16, o[0] == 192 && o[1] == 168:
 		return 0, 0, false
-	case o[0] < 10 && o[1] < 30 && o[2] < 30 && o[3] < 100 && !strings.Contains(before(text, start), "ip"): // 1.2.3.4 is rather a version
+	case o[0] < 10 && o[1] < 30 && o[2] < 30 && o[3] < 100 && !addressNames.Contains(before(text, start)): // 1.2.3.4 is rather a version
 		return 0, 0, false
 	}
 	switch strings.Trim(before(text, start), ".:,=\"'") {
@@ -324,6 +338,18 @@ func checkIPv4(text []byte, start, end int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return start, end, true
+}
+
+// isPort reports whether b begins with the port of an address.
+func isPort(b []byte) bool {
+	n := 0
+	for _, c := range b[1:] {
+		if c < '0' || c > '9' {
+			break
+		}
+		n++
+	}
+	return b[0] == ':' && n >= 1 && n <= 5
 }
 
 func checkIPv6(text []byte, start, end int) (int, int, bool) {

@@ -77,7 +77,7 @@ func checkElevenDigits(text []byte, start, end int) (int, int, bool) {
 		return 0, 0, false
 	}
 	spaced := end-start > len(d)
-	return start, end, isGermanTax(d) || !spaced && (isPESEL(d) || isTurkish(d))
+	return start, end, isGermanTax(d) || !spaced && (isPESEL(d) || isTurkish(d) || isCPF(d) && strings.Contains(before(text, start), "cpf"))
 }
 
 func isPESEL(d []byte) bool {
@@ -129,10 +129,13 @@ func isTurkish(d []byte) bool {
 
 // checkBR: the CPF of Brazil has two check digits.
 func checkBR(text []byte, start, end int) (int, int, bool) {
-	d := onlyDigits(text[start:end])
+	return start, end, isCPF(onlyDigits(text[start:end]))
+}
+
+func isCPF(d []byte) bool {
 	first := weigh(d, 10, 9, 8, 7, 6, 5, 4, 3, 2) * 10 % 11 % 10
 	second := weigh(d, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2) * 10 % 11 % 10
-	return start, end, !allSame(d) && first == int(d[9]-'0') && second == int(d[10]-'0')
+	return !allSame(d) && first == int(d[9]-'0') && second == int(d[10]-'0')
 }
 
 // checkCN: the number of a resident of China has a date of birth, and the check character
