@@ -39,7 +39,8 @@ type town struct {
 	nats   *natsd.Servers
 	flags  map[string]string
 	houses []*house.House
-	module []byte // a provider that all carry
+	module []byte   // a provider that all carry
+	guards [][]byte // that all carry, too
 }
 
 // openTown opens n houses over as many servers of NATS.
@@ -77,7 +78,7 @@ func (w *town) open(dir string) *house.House {
 	flags := maps.Clone(w.flags)
 	flags["db-path"] = dir
 	flags["dump-dir"], flags["snapshot-dir"] = filepath.Join(dir, "dumps"), filepath.Join(dir, "snapshots")
-	h := house.Open(w.t, flags, w.module)
+	h := house.Open(w.t, flags, append([][]byte{w.module}, w.guards...)...)
 	h.Key = w.flags["master-key"]
 	return h
 }

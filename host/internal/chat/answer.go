@@ -43,6 +43,7 @@ type Outcome struct {
 	Cancelled      bool          // the client left
 	Err            *apierr.Error // the failure; its cause is for the log
 	SearchErr      error         // the first failure of a search that was not the model's doing
+	Guards         []GuardCount  // what guards did, by guard, stage and label
 }
 
 // attempted notes what is known of an answer that t is to give.
@@ -168,6 +169,9 @@ func (a *Answer) Outcome() Outcome {
 	if a.sink != nil {
 		o.Chunks = a.sink.Sent()
 	}
+	if a.guards != nil {
+		o.Guards = a.guards.made
+	}
 	if a.workspace.NamesModel(a.model) {
 		o.Model = a.model
 	}
@@ -179,7 +183,7 @@ func (a *Answer) beginSink(s Sink) {
 	if a.sink == nil {
 		a.sink = s
 		if a.guards != nil {
-			a.sink = &guardedSink{Sink: s, g: a.guards, keep: a.keepSaid}
+			a.sink = &guardedSink{Sink: s, g: a.guards, keep: a.keepSaid, seal: a.sealedDetails}
 		}
 		s.Begin(Head{Created: a.created, Model: a.named})
 		a.tellBeforehand()

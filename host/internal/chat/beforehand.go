@@ -39,15 +39,16 @@ func (a *Answer) searchBeforehand() error {
 		b.calls = append(b.calls, &call{id: fmt.Sprintf("call_%s_%d", randomID(), i), name: searchFunction, arguments: arguments.Append(nil)})
 	}
 	b.found = []byte(foundWords)
+	if err := a.guards.guardSearches(b.calls, nil); err != nil {
+		return err
+	}
 	channels := a.startCalls(b.calls)
 	for i := range b.calls {
 		select {
 		case r := <-channels[i]:
 			a.countSearch(r)
-			if r.search {
-				if err := a.numberHits(&r); err != nil {
-					return err
-				}
+			if err := a.numberHits(&r); err != nil {
+				return err
 			}
 			b.results = append(b.results, r)
 			b.found = append(append(b.found, '\n'), r.content...)

@@ -44,6 +44,9 @@ func (a *Answer) answerCalls(calls []*call) error {
 	}
 	a.announceSearches(calls)
 	a.questions[0], a.questions[1] = a.talk.questions()
+	if err := a.guards.guardSearches(calls, a.questions[:]); err != nil {
+		return err
+	}
 	results := a.startCalls(calls)
 	for i, c := range calls {
 		var r result
@@ -82,10 +85,7 @@ func (a *Answer) announceSearches(calls []*call) {
 
 // noteSearch numbers the hits of a search, and gives the sink them.
 func (a *Answer) noteSearch(r *result) error {
-	if !r.search {
-		return nil
-	}
-	if err := a.numberHits(r); err != nil {
+	if err := a.numberHits(r); err != nil || !r.search {
 		return err
 	}
 	a.tellSearched(r)
@@ -100,7 +100,7 @@ func (a *Answer) tellSearched(r *result) {
 // numberHits gives the hits of a search that the guards let pass their numbers, and makes
 // the texts of the result.
 func (a *Answer) numberHits(r *result) (err error) {
-	if r.found, err = a.guards.guardPassages(r.found); err != nil {
+	if err = a.guards.guardResult(r); err != nil {
 		return err
 	}
 	a.found = addCitable(a.found, a.asked.Base, r.index, r.found.Hits)
@@ -166,7 +166,11 @@ func (a *Answer) answerCall(c *call, n int) (r result) {
 	case c.tooLong:
 		return refusal("The arguments are longer than %d bytes: shorten them.", a.deps.Limits.ArgumentsBytes)
 	}
-	args, problem := parseArguments(c.arguments)
+	arguments := c.arguments
+	if c.searched != nil {
+		arguments = c.searched
+	}
+	args, problem := parseArguments(arguments)
 	if problem != "" {
 		return refusal("%s", problem)
 	}

@@ -62,7 +62,9 @@ func (a *Answer) tellCarry(internal int) {
 	if internal == 0 && len(a.round.carry) > 0 {
 		c.Bytes = slices.Clone(a.round.carry)
 	}
-	c.Details = a.sealedDetails(&c)
+	if a.guards == nil { // else their states are not known yet
+		c.Details = a.sealedDetails(&c)
+	}
 	a.sink.EndRound(&c)
 }
 

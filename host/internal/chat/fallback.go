@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
+	"github.com/parley-search/parley/host/internal/plugin/guard"
 )
 
 // A standIn is what an answer keeps for as long as another workspace may take it
@@ -68,8 +69,10 @@ func (a *Answer) moveTo(uid string) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(w.Guards, a.guardedBy) {
-		return errPassedOver // the texts have passed other guards
+	for _, u := range w.Guards {
+		if !slices.ContainsFunc(a.guardedBy, func(by guard.Use) bool { return reflect.DeepEqual(u, by) }) {
+			return errPassedOver // the texts have not passed that guard
+		}
 	}
 	asked := a.standIn.asked.clone()
 	asked.Portable = true

@@ -27,6 +27,7 @@ type fixture struct {
 	searcher   *chattest.Searcher
 	deps       chat.Deps
 	carries    []chat.Carry // of what ask and Start ask
+	seal       func(*chat.Carry) string
 }
 
 const demoKey = "sk-0123456789-secret"
@@ -142,6 +143,7 @@ func (f *fixture) Start(ctx context.Context, caller *auth.Caller, uid string, bo
 		return nil, err
 	}
 	q.UID, q.Caller, q.Carries = uid, caller, f.carries
+	q.Seal = f.seal
 	ctx, cancel := context.WithCancelCause(ctx)
 	return f.Service.Start(ctx, cancel, q)
 }

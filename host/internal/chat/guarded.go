@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/access/auth"
@@ -29,6 +30,48 @@ type guarded struct {
 	behind  []func()   // what came behind those
 	started int        // calls so far
 	err     error      // a guard ended the answer: nothing goes out any more
+	made    []GuardCount
+}
+
+// A GuardCount is what a guard did at a stage of an answer, or how often it noted a label there.
+type GuardCount struct {
+	Guard, Stage, Label                 string // Label: of a note
+	Calls, Edits, Blocks, Faults, Notes int
+	Took                                time.Duration // by its calls
+}
+
+// count counts what a guard did.
+func (g *guarded) count(e guard.Event) {
+	i := slices.IndexFunc(g.made, func(c GuardCount) bool { return c.Guard == e.Guard && c.Stage == e.Stage && c.Label == e.Label })
+	if i < 0 {
+		i, g.made = len(g.made), append(g.made, GuardCount{Guard: e.Guard, Stage: e.Stage, Label: e.Label})
+	}
+	c := &g.made[i]
+	if e.Action == guard.ActionNote {
+		c.Notes++
+		return
+	}
+	c.Calls, c.Edits, c.Took = c.Calls+1, c.Edits+e.Edits, c.Took+e.Took
+	switch e.Action {
+	case guard.ActionBlock:
+		c.Blocks++
+	case guard.ActionFault:
+		c.Faults++
+	}
+}
+
+// endTrace tells the step of a round what the guards did until its end, since the answer began: their calls are
+// too many for steps of their own.
+func (g *guarded) endTrace(s Step) {
+	var all GuardCount
+	for _, c := range g.made {
+		all.Calls, all.Edits, all.Blocks, all.Faults, all.Took = all.Calls+c.Calls, all.Edits+c.Edits, all.Blocks+c.Blocks, all.Faults+c.Faults, all.Took+c.Took
+	}
+	s.Number("guard_calls", all.Calls)
+	s.Number("guard_edits", all.Edits)
+	s.Number("guard_blocks", all.Blocks)
+	s.Number("guard_faults", all.Faults)
+	s.Number("guard_us", int(all.Took.Microseconds()))
 }
 
 // A heldCall is a call of a client's function.
@@ -46,7 +89,11 @@ func (d *Deps) guards(ctx context.Context, caller *auth.Caller, w *workspace.Wor
 	if len(uses) == 0 {
 		return nil, nil
 	}
-	g := &guarded{Chain: guard.New(func(e guard.Event) { d.tellGuard(w, e) }), ctx: ctx}
+	g := &guarded{ctx: ctx}
+	g.Chain = guard.New(func(e guard.Event) {
+		g.count(e)
+		d.tellGuard(w, e)
+	})
 	for i := range uses {
 		u := uses[i]
 		if i < len(d.DeploymentGuards) {
@@ -141,6 +188,45 @@ func (a *Answer) refuseAnswer(b *guard.Blocked) error {
 	}
 	a.outcome.Finish = f.Reason
 	return nil
+}
+
+// guardSearches takes the arguments of the searches among calls through the guards, and the
+// questions that they are for: what was masked for the model is looked for as it is.
+func (g *guarded) guardSearches(calls []*call, questions []string) (err error) {
+	if !g.hasStage(abi.StageArguments) {
+		return nil
+	}
+	for _, c := range calls {
+		if c.name == searchFunction && !c.tooLong {
+			if c.searched, err = g.JSON(g.ctx, abi.StageArguments, abi.ItemArguments, c.arguments); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range questions {
+		items := []abi.Item{{Kind: abi.ItemArguments, Text: []byte(questions[i])}}
+		if _, err := g.Whole(g.ctx, abi.StageArguments, items); err != nil {
+			return err
+		}
+		questions[i] = string(items[0].Text)
+	}
+	return nil
+}
+
+// guardResult takes what a search came to through the guards, and leaves in r what may
+// pass: also of what was searched for, and of why it failed.
+func (g *guarded) guardResult(r *result) (err error) {
+	if r.found, err = g.guardPassages(r.found); err != nil || !g.hasStage(abi.StageQuestion) {
+		return err
+	}
+	if r.failed {
+		r.content, err = g.JSON(g.ctx, abi.StageQuestion, abi.ItemTool, r.content)
+		return err
+	}
+	items := []abi.Item{{Kind: abi.ItemTool, Text: []byte(r.found.Query)}}
+	_, err = g.Whole(g.ctx, abi.StageQuestion, items)
+	r.found.Query = string(items[0].Text)
+	return err
 }
 
 // guardPassages takes what a search found through the guards, and returns what is left of

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -13,7 +14,8 @@ import (
 type guardedSink struct {
 	Sink
 	g    *guarded
-	keep func(text []byte) // notes text of the answer that goes out
+	keep func(text []byte)              // notes text of the answer that goes out
+	seal func(c *Carry) json.RawMessage // makes [Carry.Details]
 }
 
 // stageOf is where texts of a kind leave.
@@ -195,12 +197,17 @@ func (s *guardedSink) text(t string) (string, bool) {
 
 // Report implements [Sink].
 func (s *guardedSink) Report(name string, arguments []byte) {
-	if s.g.err != nil {
-		return
-	}
-	if out := s.whole(abi.StageAnswer, arguments); out != nil {
+	if out := s.report(arguments); out != nil {
 		s.Sink.Report(name, out)
 	}
+}
+
+// report takes the texts of a report through the guards; nil: it does not go out.
+func (s *guardedSink) report(object []byte) []byte {
+	if s.g.err != nil {
+		return nil
+	}
+	return s.whole(abi.StageAnswer, object)
 }
 
 // EndRound implements [Sink].
@@ -227,6 +234,7 @@ func (s *guardedSink) EndRound(c *Carry) {
 	}
 	if len(c.Calls) > 0 {
 		c.Guards = s.g.State()
+		c.Details = s.seal(c)
 	}
 	s.Sink.EndRound(c)
 }

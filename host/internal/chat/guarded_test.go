@@ -1,9 +1,12 @@
 package chat_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +63,56 @@ func TestGuardedQuestion(t *testing.T) {
 		if !strings.Contains(asked, want) {
 			t.Errorf("messages %s lack %s", asked, want)
 		}
+	}
+}
+
+// TestGuardedFields: what a request says beside its messages passes the guards, too, and so do names, names
+// of files and captions.
+func TestGuardedFields(t *testing.T) {
+	f, _ := newGuarded(t, say("text:ok", "finish:stop"))
+	f.source.Is.Accepts = []string{"file", "image_url"}
+	f.ask(t, `{"model":"m","user":"u@b.example","safety_identifier":"s@b.example","metadata":{"from":"m@b.example","n":7},
+		"prediction":{"type":"content","content":"Dear p@b.example"},"stop":["x@b.example"],"temperature":0.5,"seed":7,"tool_choice":"auto","messages":[
+		{"role":"user","name":"n@b.example","content":[{"type":"text","Text":"v@b.example","t\u0065xt":"t@b.example"},
+			{"type":"file","file":{"filename":"f@b.example.pdf","file_data":"data:application/pdf;base64,AAAA"}},
+			{"type":"image_url","image_url":{"url":"https://a.example/a.png"},"caption":"c@b.example"}]},
+		{"role":"assistant","name":"helper","content":"a","reasoning_details":[{"type":"reasoning.text","text":"r@b.example","signature":"sig@b.example"},{"type":"reasoning.encrypted","data":"d@b.example"}]},
+		{"role":"user","content":"q"}]}`)
+	var got []byte
+	for _, name := range slices.Sorted(maps.Keys(sent(t, f, 0))) {
+		if name != "tools" { // those of the host
+			got = append(append(append(append(got, '"'), name...), '"', ':'), sent(t, f, 0)[name]...)
+		}
+	}
+	for _, kept := range []string{"sig@b.example", "d@b.example", `"name":"helper"`, `"seed":7`, `"temperature":0.5`, "data:application/pdf;base64,AAAA", `"filename":"<E`, `"caption":"<E`, `"n":7`} {
+		if !strings.Contains(string(got), kept) {
+			t.Errorf("the provider is sent %s, want %s in it", got, kept)
+		}
+	}
+	if left := regexp.MustCompile(`[a-z]+@b\.example`).FindAllString(string(got), -1); strings.Join(left, " ") != "sig@b.example d@b.example" {
+		t.Errorf("the provider is sent %q, in %s", left, got)
+	}
+	if strings.Count(string(got), `"name"`) != 1 {
+		t.Errorf("a name that was masked is sent: %s", got)
+	}
+}
+
+// TestGuardedQuery: what was masked for the model is searched for as it is, and the model is not told.
+func TestGuardedQuery(t *testing.T) {
+	f, _ := newGuarded(t,
+		say(search(0, "c1", `{"indexUid":"movies","q":"<E1>","filter":"owner = '<E1>'"}`), search(1, "c2", `{"indexUid":"<E1>","q":"x"}`), "finish:tool_calls"),
+		say("text:Nothing.", "finish:stop"))
+	var searched []string
+	f.searcher.Began = func(_ context.Context, q string) { searched = append(searched, q) }
+	tr := f.ask(t, `{"model":"m","messages":[{"role":"user","content":"What of ann@b.example?"}],"tools":[{"type":"function","function":{"name":"searchProgress"}}]}`)
+	if len(searched) != 1 || searched[0] != "ann@b.example" {
+		t.Errorf("searched for %q", searched)
+	}
+	if second := string(sent(t, f, 1)["messages"]); strings.Contains(second, "ann@") || !strings.Contains(second, "There is no index") {
+		t.Errorf("the model reads %s", second)
+	}
+	if raw := tr.raw.String(); !strings.Contains(raw, "ann@b.example") || strings.Contains(raw, "<E1>") {
+		t.Errorf("the client sees %s", raw)
 	}
 }
 
@@ -174,6 +227,18 @@ func TestGuardedFallback(t *testing.T) {
 	if asked := string(first.Requests()[0].Chat); strings.Contains(asked, "ann@") {
 		t.Errorf("the second provider is sent %s", asked)
 	}
+	// One that asks for fewer guards takes it over, behind those of the first; also what the fields say.
+	f, first, _ = newFallback(t, failing, say("text:<E1> and <E2>", "finish:stop"))
+	f.deps.Guards = guardtest.Plugins{"mask": guardtest.NewMask("mask")}
+	f.Service = chat.New(f.deps)
+	f.patch(t, "demo", `{"guards":[{"plugin":"mask"}]}`)
+	tr = f.ask(t, strings.Replace(myAddress, `"model"`, `"stop":["bob@b.example"],"model"`, 1))
+	if got := tr.field("content"); got != "ann@b.example and bob@b.example" || tr.outcome.Workspace != "first" {
+		t.Errorf("content = %q by %s", got, tr.outcome.Workspace)
+	}
+	if asked := string(first.Requests()[0].Chat); strings.Contains(asked, "@b.example") || !strings.Contains(asked, `"stop":["<E2>"]`) {
+		t.Errorf("the second provider is sent %s", asked)
+	}
 	// A workspace with other guards does not take it over.
 	f, _, _ = newFallback(t, failing, hi)
 	f.deps.Guards = guardtest.Plugins{"mask": guardtest.NewMask("mask")}
@@ -202,6 +267,26 @@ func TestGuardCarry(t *testing.T) {
 	tr := f.ask(t, `{"model":"m","messages":[{"role":"user","content":"Do it."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"mail","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"done"}],"tools":[{"type":"function","function":{"name":"mail"}}]}`)
 	if got := tr.field("content"); got != "Sent to ann@b.example." {
 		t.Errorf("content = %q", got)
+	}
+}
+
+// TestGuardsSealed: a client that keeps its conversation itself gets the states of guards to send back, and no
+// guard edits what is sealed.
+func TestGuardsSealed(t *testing.T) {
+	f, _ := newGuarded(t,
+		say(search(0, "c0", `{"indexUid":"movies","q":"x"}`), "carry:<E1>", "finish:tool_calls"),
+		say("tool:0:c1:mail", `args:0:{"to":"<E1>"}`, "finish:tool_calls"))
+	var sealed []chat.Carry
+	f.seal = func(c *chat.Carry) string {
+		sealed = append(sealed, *c)
+		return chat.SealedMark + "<E1>"
+	}
+	tr := f.ask(t, `{"model":"m","messages":[{"role":"user","content":"I am ann@b.example."}],"tools":[{"type":"function","function":{"name":"mail"}},{"type":"function","function":{"name":"appendConversationMessage"}}]}`)
+	if raw := tr.raw.String(); strings.Contains(raw, chat.SealedMark+"ann") || strings.Count(raw, chat.SealedMark) < 2 {
+		t.Errorf("the client gets %s", raw)
+	}
+	if n := len(sealed); n != 2 || len(sealed[1].Guards) != 1 {
+		t.Errorf("sealed %+v", sealed)
 	}
 }
 

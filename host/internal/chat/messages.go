@@ -198,7 +198,7 @@ func (a *Answer) reportBegin(calls []*call) {
 	}
 	if name := a.tools.reports.message; name != "" {
 		// Without the round's text: that went to the client as the answer's.
-		a.sink.Report(name, a.sealMessage(assistantMessage(nil, &a.round.said, calls), calls))
+		a.reportSealed(name, assistantMessage(nil, &a.round.said, calls), calls)
 	}
 }
 

@@ -12,6 +12,7 @@ type call struct {
 	client    bool   // for the client to answer
 	index     int    // client: its index in the chunks
 	arguments []byte // host: as far as they fit
+	searched  []byte // host: those that the search is given, which the guards let pass
 	tooLong   bool
 	members   json.RawMessage // beside those, from the provider: an object, or nothing
 	scrub     secret.Stream   // client: takes the secrets out of the arguments

@@ -12,15 +12,28 @@ import (
 const SealedMark = "parley."
 
 // sealedDetails is c, sealed, in the form in which clients send encrypted reasoning back
-// with a message: a list of reasoning_details; nil where the plugin wants nothing back.
+// with a message: a list of reasoning_details; nil where plugin and guards want nothing back.
 func (a *Answer) sealedDetails(c *Carry) json.RawMessage {
-	if a.asked.Seal == nil || len(c.Bytes) == 0 {
+	if a.asked.Seal == nil || len(c.Bytes) == 0 && len(c.Guards) == 0 {
 		return nil
 	}
 	kept := *c
 	kept.Message = nil // the client has it
 	o := jsonbody.Object{"type": jsonbody.Quote("reasoning.encrypted"), "data": jsonbody.Quote(a.asked.Seal(&kept)), "format": jsonbody.Quote("parley")}
 	return rawjson.Array([]json.RawMessage{o.Append(nil)})
+}
+
+// reportSealed reports the assistant's message of a round that searched. What is sealed of
+// it is put in behind the guards: it is ours, and not a text.
+func (a *Answer) reportSealed(name string, message []byte, calls []*call) {
+	out := a.sink
+	if s, ok := out.(*guardedSink); ok {
+		out = s.Sink
+		if message = s.report(message); message == nil {
+			return
+		}
+	}
+	out.Report(name, a.sealMessage(message, calls))
 }
 
 // sealMessage is the assistant's message of a round that searched, with what was carried

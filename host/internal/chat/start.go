@@ -68,7 +68,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	if guards != nil {
 		guards.SetState(guardsOf(q.Carries, r.messages))
 	}
-	blocked := guards.guardQuestion(r.messages)
+	blocked := guards.guardQuestion(r.messages, r.fields, spare.asked)
 	if _, refused := asRefusal(blocked); blocked != nil && !refused {
 		if b, ok := errors.AsType[*guard.Blocked](blocked); ok {
 			return nil, blockedError(b)

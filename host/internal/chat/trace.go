@@ -92,5 +92,8 @@ func (a *Answer) endTrace(err error) {
 	t.step.Number("plugin_decode_calls", t.decodes)
 	t.step.Number("plugin_decode_us", int(t.busy.Microseconds()))
 	t.step.Number("tool_calls", len(a.round.calls))
+	if a.guards != nil {
+		a.guards.endTrace(t.step)
+	}
 	t.step.End(err)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,12 +62,13 @@ func cut(r *rand.Rand, text string) (pieces []string) {
 	return pieces
 }
 
-// TestStreamCuts: what leaves does not depend on how a stream is cut.
+// TestStreamCuts: what leaves does not depend on how a stream is cut. CUTS=50000000 makes so
+// many; the shipped guards are cut by TestGuardCuts of host/e2e.
 func TestStreamCuts(t *testing.T) {
 	parts := []string{"<E1>", "<E2>", "<E3>", "<E", "<", ">", "E1", "for", "bid", "forbid", "forbidde", " ", "\n", "a", "word ", "Zürich", "東京", "。", "😀", "\xff", "\xe2\x82", "x@y.example ", strings.Repeat("long", 9)}
 	n := 100_000
-	if os.Getenv("LONG") != "" {
-		n = 3_000_000
+	if wanted, err := strconv.Atoi(os.Getenv("CUTS")); err == nil {
+		n = wanted
 	}
 	r := rand.New(rand.NewPCG(49, 1))
 	always := guardtest.NewMask("always")
@@ -81,10 +83,12 @@ func TestStreamCuts(t *testing.T) {
 				b.WriteString("forbidden words")
 			}
 			text := b.String()
-			want := streamed(t, masked(t, guards...), []string{text})
+			c := masked(t, guards...)
+			state := c.State()
+			want := streamed(t, c, []string{text})
 			for range 10 {
 				pieces := cut(r, text)
-				c := masked(t, guards...)
+				c.SetState(state)
 				if got := streamed(t, c, pieces); got != want {
 					t.Fatalf("cut as %q: %q, whole: %q", pieces, got, want)
 				}
@@ -165,18 +169,21 @@ func newSaying(records func(text []byte) []byte) *saying {
 func withState(records []byte) []byte { return append([]byte{0, 0, 0, 0}, records...) }
 
 // TestHostileGuards: whatever a guard answers that the contract does not have ends the
-// answer, or, where that is chosen, lets the text pass as it was.
+// answer, or, where that is chosen, lets the text pass as it was. The table in containment.md
+// is what the operator reads of each.
 func TestHostileGuards(t *testing.T) {
 	u32 := binary.LittleEndian.AppendUint32
+	var table strings.Builder
+	table.WriteString("| a guard that | at | the operator reads |\n|---|---|---|\n")
 	for _, test := range []struct {
 		name, stage string
 		records     func(text []byte) []byte
 	}{
-		{"half a state", "answer", func([]byte) []byte { return []byte{9, 0} }},
-		{"a state over its limit", "answer", func([]byte) []byte { return append(u32(nil, abi.MaxState+1), make([]byte, abi.MaxState+1)...) }},
-		{"half a record", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 4, 0, 0}) }},
-		{"a record of 4 GiB", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 255, 255, 255, 255}) }},
-		{"a short release", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 1, 0, 0, 0, 1}) }},
+		{"answers with half a state", "answer", func([]byte) []byte { return []byte{9, 0} }},
+		{"keeps more than 64 KiB", "answer", func([]byte) []byte { return append(u32(nil, abi.MaxState+1), make([]byte, abi.MaxState+1)...) }},
+		{"answers with half a record", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 4, 0, 0}) }},
+		{"says that a record has 4 GiB", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 255, 255, 255, 255}) }},
+		{"writes a release that is too short", "answer", func([]byte) []byte { return withState([]byte{1, 0, 0, 0, 1, 0, 0, 0, 1}) }},
 		{"holds too much", "answer", func([]byte) []byte { return withState(nil) }},
 		{"releases more than there is", "answer", func(b []byte) []byte { return withState(abi.AppendRelease(nil, len(b)+1)) }},
 		{"releases 4 GiB", "answer", func([]byte) []byte { return withState(abi.AppendRelease(nil, -1)) }},
@@ -187,12 +194,12 @@ func TestHostileGuards(t *testing.T) {
 		{"edits far beyond", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, -1, -1, "x")) }},
 		{"edits another item", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 1, 0, 1, "x")) }},
 		{"edits an item of the stream that is not there", "answer", func([]byte) []byte { return withState(abi.AppendEdit(nil, -1, 0, 1, "x")) }},
-		{"edits overlap", "question", func([]byte) []byte { return withState(abi.AppendEdit(abi.AppendEdit(nil, 0, 0, 1, "x"), 0, 0, 1, "y")) }},
-		{"edits go back", "answer", func(b []byte) []byte {
+		{"edits the same bytes twice", "question", func([]byte) []byte { return withState(abi.AppendEdit(abi.AppendEdit(nil, 0, 0, 1, "x"), 0, 0, 1, "y")) }},
+		{"edits in the wrong order", "answer", func(b []byte) []byte {
 			return withState(abi.AppendEdit(abi.AppendEdit(nil, 0, len(b), 0, "x"), 0, 0, 1, "y"))
 		}},
-		{"an edit begins within a code point", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 2, 1, "x")) }},
-		{"an edit ends within a code point", "answer", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 0, 2, "x")) }},
+		{"begins an edit within a code point", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 2, 1, "x")) }},
+		{"ends an edit within a code point", "answer", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 0, 2, "x")) }},
 		{"writes what is not UTF-8", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 0, 1, "\xff\xfe")) }},
 		{"grows without end", "question", func([]byte) []byte { return withState(abi.AppendEdit(nil, 0, 0, 1, strings.Repeat("x", 1<<20))) }},
 		{"grows by many edits", "answer", func([]byte) []byte {
@@ -202,13 +209,13 @@ func TestHostileGuards(t *testing.T) {
 			}
 			return withState(b)
 		}},
-		{"blocks how nobody knows", "question", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 9, "no")) }},
+		{"blocks in an unknown way", "question", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 9, "no")) }},
 		{"blocks another item", "question", func([]byte) []byte { return withState(abi.AppendBlock(nil, 7, 1, "no")) }},
-		{"a message without end", "answer", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 1, strings.Repeat("no", 1000))) }},
-		{"a message that is not UTF-8", "answer", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 1, "\xff")) }},
+		{"blocks with a message of 2,000 bytes", "answer", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 1, strings.Repeat("no", 1000))) }},
+		{"blocks with a message that is not UTF-8", "answer", func([]byte) []byte { return withState(abi.AppendBlock(nil, 0, 1, "\xff")) }},
 		{"says more behind a block", "answer", func([]byte) []byte { return withState(abi.AppendRelease(abi.AppendBlock(nil, 0, 1, "no"), 1)) }},
 		{"notes what is no label", "question", func([]byte) []byte { return withState(abi.AppendNote(nil, 1)) }},
-		{"notes without end", "question", func([]byte) []byte { return withState(bytes.Repeat(abi.AppendNote(nil, 0), 100_000)) }},
+		{"notes 100,000 times", "question", func([]byte) []byte { return withState(bytes.Repeat(abi.AppendNote(nil, 0), 100_000)) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, open := range []bool{false, true} {
@@ -234,6 +241,9 @@ func TestHostileGuards(t *testing.T) {
 					_, err = c.Whole(t.Context(), test.stage, items)
 					got = string(items[0].Text)
 				}
+				if !open {
+					fmt.Fprintf(&table, "| %s | `%s` | %s |\n", test.name, test.stage, err)
+				}
 				b, blocked := errors.AsType[*guard.Blocked](err)
 				switch {
 				case faults != 1:
@@ -252,6 +262,31 @@ func TestHostileGuards(t *testing.T) {
 	c.Add(failing, &guard.Use{})
 	if _, err := c.Text(t.Context(), abi.StageReasoning, abi.ItemReasoning, []byte("x")); err == nil {
 		t.Error("a guard that traps lets a text pass")
+	}
+	holdContainment(t, table.String())
+}
+
+// holdContainment wants the table of hostile guards in the page, and writes it with UPDATE=1.
+func holdContainment(t *testing.T, table string) {
+	t.Helper()
+	const page = "../../../docs/explanation/containment.md"
+	const begin, end = "<!-- guards: written by UPDATE=1 go test ./host/internal/plugin/guard -run TestHostileGuards -->\n", "<!-- end of guards -->"
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(b), begin)
+	old, tail, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatalf("%s has lost the marks of the table of guards", page)
+	case old == table:
+	case os.Getenv("UPDATE") == "":
+		t.Errorf("%s is not what came of hostile guards: UPDATE=1 go test writes it", page)
+	default:
+		if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -9,12 +9,17 @@ import (
 	"github.com/parley-search/parley/abi"
 )
 
-// A leaf is a string or a number of a document.
-type leaf struct{ from, to int }
+// A Leaf is a string or a number of a document, without the names of members.
+type Leaf struct {
+	Name     []byte // of the member that it is in, also within an array, as it is written; nil: of none
+	Depth    int    // of objects and arrays around it
+	From, To int    // in the document
+}
 
-// leavesOf finds the strings and the numbers of a checked document, but for the
-// names of members.
-func leavesOf(doc []byte) (all []leaf) {
+// LeavesOf finds the strings and the numbers of a checked document.
+func LeavesOf(doc []byte) (all []Leaf) {
+	var name []byte
+	var around [][]byte // names of the members that objects and arrays are in
 	for i := 0; i < len(doc); {
 		switch c := doc[i]; {
 		case c == '"':
@@ -27,8 +32,10 @@ func leavesOf(doc []byte) (all []leaf) {
 			}
 			end++
 			next := bytes.TrimLeft(doc[end:], " \t\r\n")
-			if len(next) == 0 || next[0] != ':' {
-				all = append(all, leaf{i, end})
+			if len(next) > 0 && next[0] == ':' {
+				name = doc[i+1 : end-1]
+			} else {
+				all = append(all, Leaf{name, len(around), i, end})
 			}
 			i = end
 		case c == '-' || '0' <= c && c <= '9':
@@ -36,13 +43,43 @@ func leavesOf(doc []byte) (all []leaf) {
 			for end < len(doc) && strings.IndexByte("0123456789+-.eE", doc[end]) >= 0 {
 				end++
 			}
-			all = append(all, leaf{i, end})
+			all = append(all, Leaf{name, len(around), i, end})
 			i = end
 		default:
+			switch c {
+			case '{', '[':
+				around = append(around, name)
+			case '}', ']':
+				name, around = around[len(around)-1], around[:len(around)-1]
+			}
 			i++
 		}
 	}
 	return all
+}
+
+// Member is the name of the member that l is in; empty: it is in none.
+func (l Leaf) Member() string {
+	if bytes.IndexByte(l.Name, '\\') < 0 {
+		return string(l.Name)
+	}
+	var s string
+	_ = json.Unmarshal(append(append([]byte{'"'}, l.Name...), '"'), &s) // it is a string
+	return s
+}
+
+// IsString reports whether l is a string of doc.
+func (l Leaf) IsString(doc []byte) bool { return doc[l.From] == '"' }
+
+// Text is the leaf's text: of a string what it stands for, of a number its digits.
+func (l Leaf) Text(doc []byte) []byte {
+	text := doc[l.From:l.To]
+	if l.IsString(doc) {
+		var s string
+		_ = json.Unmarshal(text, &s) // it is a string
+		text = []byte(s)
+	}
+	return text
 }
 
 // Texts are the strings and numbers of a document, as guards are given them. One
@@ -51,14 +88,8 @@ func Texts(doc []byte) (texts [][]byte) {
 	if !json.Valid(doc) {
 		return [][]byte{doc}
 	}
-	for _, l := range leavesOf(doc) {
-		text := doc[l.from:l.to]
-		if text[0] == '"' {
-			var s string
-			_ = json.Unmarshal(text, &s) // it is a string
-			text = []byte(s)
-		}
-		texts = append(texts, text)
+	for _, l := range LeavesOf(doc) {
+		texts = append(texts, l.Text(doc))
 	}
 	return texts
 }
@@ -66,22 +97,27 @@ func Texts(doc []byte) (texts [][]byte) {
 // WithTexts is doc with other texts in the place of those of [Texts]. What is as it
 // was stays so to the byte.
 func WithTexts(doc []byte, texts [][]byte) []byte {
-	was := Texts(doc)
 	if !json.Valid(doc) {
 		return texts[0]
 	}
+	return WithLeaves(doc, LeavesOf(doc), texts)
+}
+
+// WithLeaves is doc with other texts in the place of those of leaves, which are in their order
+// there. What is as it was stays so to the byte.
+func WithLeaves(doc []byte, leaves []Leaf, texts [][]byte) []byte {
 	var b []byte
 	at := 0
-	for i, l := range leavesOf(doc) {
-		if bytes.Equal(was[i], texts[i]) {
+	for i, l := range leaves {
+		if bytes.Equal(l.Text(doc), texts[i]) {
 			continue
 		}
 		var s bytes.Buffer
 		e := json.NewEncoder(&s)
 		e.SetEscapeHTML(false)
 		_ = e.Encode(string(texts[i])) // strings always can be
-		b = append(append(b, doc[at:l.from]...), bytes.TrimSpace(s.Bytes())...)
-		at = l.to
+		b = append(append(b, doc[at:l.From]...), bytes.TrimSpace(s.Bytes())...)
+		at = l.To
 	}
 	if at == 0 {
 		return doc
