@@ -4,13 +4,14 @@ package abi
 // version that [Manifest.ABI] names. A host that lacks one refuses the plugin by its
 // name.
 const (
-	FeatureAgain     = "again"     // [RecordAgain], and the steps that follow
-	FeatureRequestID = "requestId" // [EncodeRequest.RequestID]
-	FeatureToken     = AuthToken   // schemes of an [Auth]
-	FeatureHMAC      = AuthHMAC
-	FeatureJWT       = AuthJWT
-	FeatureHistogram = MetricHistogram  // a kind of metrics
-	FeatureShare     = AggregationShare // an aggregation of metrics
+	FeatureAgain      = "again"     // [RecordAgain], and the steps that follow
+	FeatureRequestID  = "requestId" // [EncodeRequest.RequestID]
+	FeatureToken      = AuthToken   // schemes of an [Auth]
+	FeatureHMAC       = AuthHMAC
+	FeatureJWT        = AuthJWT
+	FeatureHistogram  = MetricHistogram  // a kind of metrics
+	FeatureShare      = AggregationShare // an aggregation of metrics
+	FeatureGuardEvent = "guardEvent"     // the event guard
 )
 
 // An Again is the payload of a [RecordAgain].

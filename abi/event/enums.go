@@ -221,6 +221,14 @@ func (ChatFinish) Labels() []string {
 	return []string{"stop", "length", "tool_calls", "content_filter"}
 }
 
+// A GuardStage is where a guard stands in a conversation.
+type GuardStage uint64
+
+// Labels implements [Enum].
+func (GuardStage) Labels() []string {
+	return []string{"question", "passages", "arguments", "answer", "reasoning"}
+}
+
 // OrdinalOf returns the ordinal of label in E, or that of "other" where E has
 // no such label; 0 where it has neither.
 func OrdinalOf[E Enum](label string) E {

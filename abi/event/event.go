@@ -126,16 +126,18 @@ const (
 	VocabularyMediaType      = "media_type"      // type/subtype; missing; invalid
 	VocabularyAttribute      = "attribute"       // [A-Za-z0-9_-]{1,64}; other
 	VocabularySource         = "source"          // sources of plugins, 64 at most; other
+	VocabularyGuard          = "guard"           // names of guards, 64 at most; other
+	VocabularyNote           = "note"            // labels of guards' notes, 64 at most; other
 )
 
 // Vocabularies lists them all.
 func Vocabularies() []string {
 	return []string{
 		VocabularyVersion, VocabularyKernel, VocabularyDistribution, VocabularyServerProvider,
-		VocabularyUserAgent, VocabularyMediaType, VocabularyAttribute, VocabularySource,
+		VocabularyUserAgent, VocabularyMediaType, VocabularyAttribute, VocabularySource, VocabularyGuard, VocabularyNote,
 	}
 }
 
 // FewTexts lists the vocabularies with so few texts that a metric may be divided
 // by them: at most 64 in a window, and other.
-func FewTexts() []string { return []string{VocabularySource} }
+func FewTexts() []string { return []string{VocabularySource, VocabularyGuard, VocabularyNote} }

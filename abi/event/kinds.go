@@ -21,6 +21,7 @@ const (
 	KindNetwork     Kind = 13
 	KindExport      Kind = 14
 	KindChat        Kind = 15
+	KindGuard       Kind = 16
 )
 
 // kindNames are the names of the kinds in manifests.
@@ -40,6 +41,7 @@ var kindNames = [...]string{
 	KindNetwork:     "network",
 	KindExport:      "export",
 	KindChat:        "chat",
+	KindGuard:       "guard",
 }
 
 // Type is any event of the catalogue.
@@ -58,7 +60,8 @@ type Type interface {
 		Stats |
 		Network |
 		Export |
-		Chat
+		Chat |
+		Guard
 }
 
 // KindFor returns the kind of E.
@@ -94,6 +97,8 @@ func KindFor[E Type]() Kind {
 		return KindExport
 	case *Chat:
 		return KindChat
+	case *Guard:
+		return KindGuard
 	}
 	panic("event: a type without a kind")
 }
@@ -115,6 +120,7 @@ var sizes = [...]uintptr{
 	KindNetwork:     unsafe.Sizeof(Network{}),
 	KindExport:      unsafe.Sizeof(Export{}),
 	KindChat:        unsafe.Sizeof(Chat{}),
+	KindGuard:       unsafe.Sizeof(Guard{}),
 }
 
 // New returns a pointer to an empty event of kind k, such as a *[Search]; nil
@@ -151,6 +157,8 @@ func New(k Kind) any {
 		return new(Export)
 	case KindChat:
 		return new(Chat)
+	case KindGuard:
+		return new(Guard)
 	}
 	return nil
 }
@@ -188,6 +196,8 @@ func AppendAny(b []byte, e any) []byte {
 	case *Export:
 		return Append(b, e)
 	case *Chat:
+		return Append(b, e)
+	case *Guard:
 		return Append(b, e)
 	}
 	return b
@@ -227,6 +237,8 @@ func ReadAny(r Record) any {
 	case *Export:
 		Read(r, e)
 	case *Chat:
+		Read(r, e)
+	case *Guard:
 		Read(r, e)
 	}
 	return e

@@ -21,4 +21,5 @@ var codecs = []codec{
 	codecOf[event.Network](),
 	codecOf[event.Export](),
 	codecOf[event.Chat](),
+	codecOf[event.Guard](),
 }

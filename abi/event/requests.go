@@ -101,6 +101,21 @@ type Chat struct {
 	EmptySearches    Count       // searches that found nothing; failed ones are none of them
 }
 
+// Guard is what one guard did at one stage of one chat completion, told when that has ended.
+//
+//parley:event 16
+type Guard struct {
+	Guard   Handle     `vocabulary:"guard"` // which
+	Stage   GuardStage // where it stood
+	Calls   Count      // of it
+	Edits   Count      // of texts
+	Blocks  Count      // of texts, and passages that it left out
+	Faults  Count      // calls that failed
+	Latency Count      `name:"latency_us"` // microseconds that its calls took, added up
+	Label   Handle     `vocabulary:"note"` // one of its notes; such an event has Notes alone beside it
+	Notes   Count      // how often it noted that label
+}
+
 // Tasks is one request to the tasks routes.
 //
 //parley:event 11

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/abi/event"
 )
 
 // A feature is an addition to the contract that this host has.
@@ -24,6 +25,7 @@ var features = []feature{
 	{abi.FeatureJWT, abi.KindProvider, "0.3.0"},
 	{abi.FeatureHistogram, abi.KindCollector, "0.3.0"},
 	{abi.FeatureShare, abi.KindCollector, "0.3.0"},
+	{abi.FeatureGuardEvent, abi.KindCollector, "0.3.0"},
 }
 
 // Has reports whether m's features name one.
@@ -70,6 +72,9 @@ func checkFeatures(m *abi.Manifest) (problems []string) {
 				wrong("metric %d (%s) is a %s, so features must have %q: an older host then says what it lacks", i, quoteName(m.Metrics[i].Path), name, name)
 			}
 		}
+	}
+	if slices.Contains(m.Events, event.KindGuard.String()) && !Has(m, abi.FeatureGuardEvent) {
+		wrong("events has guard, so features must have %q: an older host then says what it lacks", abi.FeatureGuardEvent)
 	}
 	if m.Steps != (abi.Steps{}) && !Has(m, abi.FeatureAgain) {
 		wrong("steps is for plugins whose features have %q", abi.FeatureAgain)

@@ -83,7 +83,7 @@ func TestParseSecond(t *testing.T) {
 		{"auth", google("numCtx"), `project is "numCtx"`},
 		{"auth", google("region"), `project is "region"`},
 		{"auth", entry(map[string]any{"project": "tenantId"}), "the scheme header has no project"},
-		{"features", []any{"nope"}, `features has "nope", and this host has again, requestId, token, hmac, jwt, histogram, share`},
+		{"features", []any{"nope"}, `features has "nope", and this host has again, requestId, token, hmac, jwt, histogram, share, guardEvent`},
 		{"grants.secrets", []any{"apiKey"}, "grants.secrets belongs to ABI 1"},
 		{"grants.http", []any{"https://${region}.example"}, "two labels"},
 		{"grants.http", []any{"https://${region}"}, "two labels"},

@@ -78,3 +78,8 @@ func (e Event) Export() *event.Export {
 func (e Event) Chat() *event.Chat {
 	return viewAs[event.Chat](e, event.KindChat)
 }
+
+// Guard returns the event where its kind is guard, and nil otherwise.
+func (e Event) Guard() *event.Guard {
+	return viewAs[event.Guard](e, event.KindGuard)
+}

@@ -13,10 +13,10 @@ import (
 // clients that are remembered to save parsing them again. Past them a text is
 // "other", and parsed anew.
 const (
-	maxTexts   = 1024
-	maxSources = 64 // of the vocabulary of sources
-	maxParsed  = 512
-	otherText  = "other"
+	maxTexts  = 1024
+	maxFew    = 64 // of those with few texts
+	maxParsed = 512
+	otherText = "other"
 )
 
 // Handles gives numbers to the texts that may be counted. A text gets in
@@ -73,6 +73,17 @@ func (h *Handles) Source(name string) event.Handle {
 		return 0
 	}
 	return h.of(event.VocabularySource, name, source)
+}
+
+// Guard is for the name of a guard.
+func (h *Handles) Guard(name string) event.Handle { return h.of(event.VocabularyGuard, name, source) }
+
+// Note is for a label of a guard's manifest; 0 where there is none.
+func (h *Handles) Note(label string) event.Handle {
+	if label == "" {
+		return 0
+	}
+	return h.of(event.VocabularyNote, label, note)
 }
 
 // Version is for the version of the service.
@@ -139,8 +150,8 @@ func (h *Handles) add(text vocabularyText) event.Handle {
 
 // room is how many texts of a vocabulary there may be.
 func room(vocabulary string) int {
-	if vocabulary == event.VocabularySource {
-		return maxSources
+	if slices.Contains(event.FewTexts(), vocabulary) {
+		return maxFew
 	}
 	return maxTexts
 }

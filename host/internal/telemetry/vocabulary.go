@@ -19,6 +19,8 @@ var parsers = map[string]func(string) string{
 	event.VocabularyMediaType:      mediaType,
 	event.VocabularyAttribute:      attribute,
 	event.VocabularySource:         source,
+	event.VocabularyGuard:          source,
+	event.VocabularyNote:           note,
 }
 
 var (
@@ -31,6 +33,7 @@ var (
 	mediaTypeForm     = regexp.MustCompile(`^(application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][a-z0-9.+-]{0,46}$`)
 	uuidForm          = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 	sourceForm        = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	noteForm          = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._/+-]{0,63}$`)
 	digitsForm        = regexp.MustCompile(`\d{7,}`)
 )
 
@@ -144,6 +147,14 @@ func source(name string) string {
 		return otherText
 	}
 	return name
+}
+
+// note lets labels through that manifests of guards have.
+func note(label string) string {
+	if !noteForm.MatchString(label) || shapedLikeAPerson(label) {
+		return otherText
+	}
+	return label
 }
 
 // shapedLikeAPerson reports whether s holds what identifies a person: a UUID,

@@ -272,6 +272,13 @@ func (s *Server) tellChat(a *access, o chat.Outcome) {
 		e.Outcome = event.ChatToolCalls
 	}
 	telemetry.Emit(s.eventRing(), &e)
+	for _, g := range o.Guards {
+		telemetry.Emit(s.eventRing(), &event.Guard{
+			Guard: s.Telemetry.Handles().Guard(g.Guard), Stage: event.OrdinalOf[event.GuardStage](g.Stage), Label: s.Telemetry.Handles().Note(g.Label),
+			Calls: event.CountOf(g.Calls), Edits: event.CountOf(g.Edits), Blocks: event.CountOf(g.Blocks), Faults: event.CountOf(g.Faults), Notes: event.CountOf(g.Notes),
+			Latency: event.CountOf(g.Took.Microseconds()),
+		})
+	}
 }
 
 // tellRequest emits the event that each request has. client is what it says of
