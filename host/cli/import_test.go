@@ -73,8 +73,12 @@ func TestImport(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{\"id\":1}\n{\"id\":\"a b\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	nothing := filepath.Join(dir, "nothing")
+	if err := os.Mkdir(nothing, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	empty := filepath.Join(dir, "empty.ndjson")
-	for file, body := range map[string]string{empty: "\n \n", filepath.Join(dir, "none.json"): "[]", filepath.Join(dir, "head.csv"): "id,title\n"} {
+	for file, body := range map[string]string{filepath.Join(nothing, "a.xyz"): "x", filepath.Join(dir, "no.json"): "", empty: "\n \n", filepath.Join(dir, "none.json"): "[]", filepath.Join(dir, "head.csv"): "id,title\n"} {
 		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,6 +94,8 @@ func TestImport(t *testing.T) {
 		says string
 	}{
 		"no document":  {[]string{empty, "--index", "x"}, "it holds no document of the format ndjson"},
+		"no byte":      {[]string{filepath.Join(dir, "no.json"), "--index", "x"}, "it holds no document of the format json"},
+		"no file here": {[]string{nothing, "--index", "y"}, "no file was read"},
 		"none listed":  {[]string{filepath.Join(dir, "none.json"), "--index", "x"}, "it holds no document of the format json"},
 		"a head alone": {[]string{filepath.Join(dir, "head.csv"), "--index", "x", "--dry-run"}, "it holds no document of the format csv"},
 		"no index":     {[]string{bad}, "--index"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +37,9 @@ func freePort(hostname string) (int, error) {
 // checkFree returns an error if another process listens on an address.
 func checkFree(addr string) error {
 	l, err := net.Listen("tcp", addr)
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // the rest of it says the address again
+	}
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w: give another --http-addr", addr, err)
 	}

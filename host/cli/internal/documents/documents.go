@@ -124,7 +124,11 @@ func documentsImportCommand() *cobra.Command {
 			if watch {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return files.Run(cmd.Context(), args, cmd.OutOrStdout())
+			err = files.Run(cmd.Context(), args, cmd.OutOrStdout())
+			if r := &files.Report; err == nil && r.Files+r.Gone+r.Kept == 0 {
+				err = fmt.Errorf("import %s: no file was read, and nothing is there to be found: the formats are %s", strings.Join(args, ", "), strings.Join(reader.Extensions(), " "))
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

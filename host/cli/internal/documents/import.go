@@ -72,7 +72,7 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		err = in.send(ctx)
 	}
 	in.Bar.End()
-	if err != nil {
+	if err != nil && (n > 0 || counted.n > 0) {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
 	if n == 0 {
