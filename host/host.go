@@ -185,6 +185,7 @@ func Open(ctx context.Context, c config.Config, o Options) (_ *Host, err error) 
 		Log: h.log, Logs: o.Logs, Tracer: tracer, Metrics: h.metrics.Render, Served: h.figures.Served,
 		Telemetry: engine, Usage: h.usageRoutes(c),
 		DatabaseSize: func() (size, used int64) { return h.databaseSize(db) },
+		Feedback:     db,
 		Responses:    responses.New(responses.Options{TTL: c.ResponsesTTL, MaxBytes: c.ResponsesMaxBytes, Now: o.Pace.Now}),
 		Version:      httpapi.Version{Version: o.Version, Commit: o.Commit, Date: o.CommitDate},
 		Limits:       httpapi.Limits{Body: c.PayloadLimit, Search: c.SearchPayload, Chat: c.ChatPayload, Answer: c.AnswerLimit, Connections: c.Connections},

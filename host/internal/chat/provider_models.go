@@ -38,9 +38,15 @@ const (
 	modelsTime    = 30 * time.Second
 )
 
-// ProviderModels asks the provider of workspace uid which models it has.
-func (s *Service) ProviderModels(ctx context.Context, uid string) (*ProviderModels, error) {
+// ProviderModels asks the provider of workspace uid which models it has: under its settings, or
+// with those of the body, which are not stored; nil: as it is.
+func (s *Service) ProviderModels(ctx context.Context, uid string, body []byte) (*ProviderModels, error) {
 	w, err := s.workspace(ctx, uid)
+	if body != nil {
+		var t Trial
+		t, err = s.Try(ctx, uid, body)
+		w = t.Workspace
+	}
 	if err != nil {
 		return nil, err
 	}

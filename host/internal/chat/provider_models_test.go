@@ -30,7 +30,7 @@ func TestProviderModels(t *testing.T) {
 	f := listing(t,
 		page(`{"models":[{"name":"test/b2"},{"name":"test/a"},{"name":"other/x"}],"next":"2"}`),
 		page(`{"models":[{"name":"test/b1"},{"name":"test/a"},{"name":"test/x `+demoKey+`"}],"next":""}`))
-	got, err := f.ProviderModels(t.Context(), "demo")
+	got, err := f.ProviderModels(t.Context(), "demo", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,11 @@ func TestProviderModelsBounded(t *testing.T) {
 		scripts = append(scripts, page(`{"models":[{"name":"test/m"}],"next":"`+strings.Repeat("x", i+1)+`"}`))
 	}
 	f := listing(t, scripts...)
-	if got, err := f.ProviderModels(t.Context(), "demo"); err != nil || len(got.Results) != 1 || len(f.upstream.Sent()) != 20 {
+	if got, err := f.ProviderModels(t.Context(), "demo", nil); err != nil || len(got.Results) != 1 || len(f.upstream.Sent()) != 20 {
 		t.Errorf("ProviderModels = %+v, %v after %d requests, want one model after 20", got, err, len(f.upstream.Sent()))
 	}
 	f = listing(t, page(`{"models":[{"name":"test/m"}],"next":"same"}`))
-	if _, err := f.ProviderModels(t.Context(), "demo"); err != nil || len(f.upstream.Sent()) != 2 {
+	if _, err := f.ProviderModels(t.Context(), "demo", nil); err != nil || len(f.upstream.Sent()) != 2 {
 		t.Errorf("a page that leads to itself: %v after %d requests, want 2", err, len(f.upstream.Sent()))
 	}
 }
@@ -84,7 +84,7 @@ func TestProviderModelsFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := listing(t, tt.script)
-			_, err := f.ProviderModels(t.Context(), "demo")
+			_, err := f.ProviderModels(t.Context(), "demo", nil)
 			e, ok := errors.AsType[*apierr.Error](err)
 			if !ok || e.Code != tt.code || !strings.Contains(e.Message, tt.says) || strings.Contains(e.Error(), demoKey) {
 				t.Errorf("error %v, want %s with %q and without the key", err, tt.code, tt.says)
@@ -100,18 +100,18 @@ func TestProviderModelsFails(t *testing.T) {
 func TestProviderModelsRefused(t *testing.T) {
 	f := listing(t, page(`{"models":[]}`))
 	f.patch(t, "bare", `{"source":"test"}`)
-	if _, err := f.ProviderModels(t.Context(), "bare"); !apierr.Is(err, chaterr.MissingChatAPIKey) {
+	if _, err := f.ProviderModels(t.Context(), "bare", nil); !apierr.Is(err, chaterr.MissingChatAPIKey) {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := f.ProviderModels(t.Context(), "nope"); !apierr.Is(err, chaterr.ChatNotFound) {
+	if _, err := f.ProviderModels(t.Context(), "nope", nil); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("no workspace: %v", err)
 	}
 	f.source.EncodeErr = &provider.CallError{Kind: provider.Declared, Code: abi.CodeRefused, Message: "`region` is not set"}
-	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, chaterr.LLMProviderRejectedRequest) || !strings.Contains(err.Error(), "`region` is not set") {
+	if _, err := f.ProviderModels(t.Context(), "demo", nil); !apierr.Is(err, chaterr.LLMProviderRejectedRequest) || !strings.Contains(err.Error(), "`region` is not set") {
 		t.Errorf("a plugin that refuses: %v", err)
 	}
 	f.source.Is.Does = nil
-	if _, err := f.ProviderModels(t.Context(), "demo"); !apierr.Is(err, chaterr.ChatModelsUnimplemented) {
+	if _, err := f.ProviderModels(t.Context(), "demo", nil); !apierr.Is(err, chaterr.ChatModelsUnimplemented) {
 		t.Errorf("a plugin that lists none: %v", err)
 	}
 	if n := len(f.upstream.Sent()); n != 0 {

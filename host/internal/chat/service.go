@@ -131,7 +131,7 @@ func (s *Service) Prompts(ctx context.Context, uid string) (workspace.WorkspaceP
 	if err != nil {
 		return workspace.WorkspacePrompts{}, err
 	}
-	return workspace.WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.Effective()}, nil
+	return workspace.WorkspacePrompts{UID: w.UID, Prompts: w.Prompts.Effective(), Defaults: workspace.PromptTexts{}.Effective()}, nil
 }
 
 // Delete removes a workspace with its settings, and what it has spent.

@@ -14,7 +14,7 @@ func TestListProviderModels(t *testing.T) {
 	list := chattest.Script{Body: `{"models":[{"name":"test/gpt-4.1-mini"},{"name":"test/gpt-4.1"}],"next":null}`}
 	unknown := chattest.Script{Status: 404, Head: chattest.Head("X-Kind", "not_found"), Body: "The model `gpt-4.1-mni` does not exist"}
 	r := newRig(t, wish{upstream: &chattest.Upstream{Scripts: []chattest.Script{
-		list, unknown, list,
+		list, unknown, list, list,
 		{Status: 500, Body: "oops " + demoKey},
 		{Status: 429, Head: chattest.Head("X-Kind", "rate_limit")},
 		{Err: &outbound.Error{Kind: outbound.Timeout, Message: "nothing came"}},
@@ -25,6 +25,10 @@ func TestListProviderModels(t *testing.T) {
 	r.play(t, []scenario{
 		{name: "lists", method: "GET", path: "/chats/shop/models", header: []string{"Authorization", reader}, status: 200, contains: []string{`{"source":"openAi","results":[{"id":"gpt-4.1","allowed":false},{"id":"gpt-4.1-mini","allowed":true}]}`}},
 		{name: "near", method: "POST", path: "/chats/shop/test", body: `{"model":"gpt-4.1-mni-mini"}`, status: 200, contains: []string{`"problem":"model"`, "Did you mean `gpt-4.1-mini`?"}},
+		{name: "of what is not stored", method: "POST", path: "/chats/new/models", body: `{"source":"openAi","apiKey":"` + demoKey + `","models":["*4.1"]}`, status: 200, contains: []string{`"id":"gpt-4.1","allowed":true`}},
+		{name: "nothing was stored", method: "GET", path: "/chats/new/settings", status: 404, code: "chat_not_found"},
+		{name: "wrong settings", method: "POST", path: "/chats/new/models", body: `{"baseUrl":7}`, status: 400, code: "invalid_chat_completion_base_api"},
+		{name: "another right", method: "POST", path: "/chats/shop/models", body: `{}`, header: []string{"Authorization", reader}, status: 403, code: "invalid_api_key"},
 		{name: "fails", method: "GET", path: "/chats/shop/models", status: 502, code: "llm_provider_error"},
 		{name: "too often", method: "GET", path: "/chats/shop/models", status: 429, code: "llm_provider_rate_limited"},
 		{name: "silent", method: "GET", path: "/chats/shop/models", status: 504, code: "llm_provider_timeout"},

@@ -168,8 +168,8 @@ func (s *Server) inCluster(r *call, rt *route) (done bool, err error) {
 
 // isWrite reports whether a request of the route is for the leader.
 func (rt *route) isWrite() bool {
-	if rt.method == fiber.MethodGet {
-		return false
+	if rt.method == fiber.MethodGet || rt.writes {
+		return rt.writes
 	}
 	for _, a := range rt.actions {
 		if a.Changes() {

@@ -26,6 +26,8 @@ type misuse struct{ code, request, body, says string }
 var provokedElsewhere = map[string][2]string{
 	"answer_too_large":              {"api/httpapi/hostile_sizes_test.go", "TestHostileAnswers"},
 	"memory_exhausted":              {"api/httpapi/hostile_sizes_test.go", "TestHostileMemory"},
+	"invalid_chat_feedback":         {"api/httpapi/feedback_test.go", "TestFeedback"},
+	"chat_feedback_not_found":       {"api/httpapi/feedback_test.go", "TestFeedback"},
 	"task_file_not_found":           {"api/httpapi/meilisearch_test.go", "TestTaskDocuments"},
 	"model_not_found":               {"api/httpapi/v1_test.go", "TestV1Errors"},
 	"model_required":                {"api/httpapi/v1_test.go", "TestV1Errors"},

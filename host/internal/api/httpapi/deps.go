@@ -19,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/base/memory"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/egress/export"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/federate"
@@ -99,6 +100,8 @@ type Deps struct {
 	Cluster Cluster
 	// Responses keeps what clients of /v1 may refer to; nil: nothing is kept.
 	Responses *responses.Store
+	// Feedback keeps what clients think of answers.
+	Feedback workspace.Feedbacks
 	// Sealer seals the reasoning that clients of /v1 keep; nil: they get none.
 	Sealer chatapi.Sealer
 	// PublicURL is where clients reach this host, without a slash at the end;

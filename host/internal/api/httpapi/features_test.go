@@ -16,7 +16,7 @@ func TestFeatures(t *testing.T) {
 	rest := `{"source":"rest","url":"http://127.0.0.1:9/","request":"{{text}}","response":"{{embedding}}"}`
 	composite := `{"two":{"source":"composite","searchEmbedder":` + rest + `,"indexingEmbedder":` + rest + `}}`
 	r.play(t, []scenario{
-		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true,"mcp":true,"renderRoute":true,"getTaskDocumentsRoute":false}`}},
+		{name: "get", method: "GET", path: path, status: 200, contains: []string{`{"metrics":false,"logsRoute":false,"containsFilter":false,"compositeEmbedders":false,"multimodal":false,"network":false,"chatCompletions":true,"mcp":true,"renderRoute":true,"feedback":false,"getTaskDocumentsRoute":false}`}},
 		{name: "get by a reader", method: "GET", path: path, header: reader, status: 200},
 		{name: "patch by a reader", method: "PATCH", path: path, body: `{}`, header: reader, status: 403, code: "invalid_api_key"},
 		{name: "unknown", method: "PATCH", path: path, body: `{"netwrok":true}`, status: 400, code: "bad_request", contains: []string{"did you mean `network`?"}},

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,15 @@ func TestFileViews(t *testing.T) {
 	}
 	if a := r.do("GET", "/indexes/notes/files?offset=1&limit=1", ""); !strings.Contains(a.body, `"path":"coffee.html"`) || strings.Contains(a.body, "tea/") {
 		t.Errorf("second file: %s", a.body)
+	}
+	mixed := r.task(r.sendFiles("notes/files?source=mixed", "good.md", "# Good", "bad.pdf", "no PDF"))
+	if d := string(mixed.Details); !strings.Contains(d, `"skippedFiles":[{"path":"bad.pdf","error":"`) || !strings.Contains(d, `"indexedDocuments":1`) {
+		t.Errorf("the task of a file that was read and one that was not has the details %s", d)
+	}
+	for q, want := range map[string]int{"COFFEE": 2, "tea/gr": 1, "Tea%20%3C": 1, "milk": 0} {
+		if a := r.do("GET", "/indexes/notes/files?limit=1&q="+q, ""); !strings.Contains(a.body, fmt.Sprintf(`"total":%d`, want)) || strings.Count(a.body, `"passages"`) != min(want, 1) {
+			t.Errorf("files with %s: %s", q, a.body)
+		}
 	}
 
 	const tea = "/indexes/notes/files/tea/green%20%26%20white.md"

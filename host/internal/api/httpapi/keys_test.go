@@ -143,22 +143,22 @@ func TestCurrentKey(t *testing.T) {
 	check(t, err)
 	all := `"actions":["search","documents.add",`
 	r.play(t, []scenario{
-		{name: "master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"keys.create"`, `"indexes":["*"],"workspaces":["*"],"expiresAt":null,"open":false,"network":false,"master":true,"tenant":false}`}},
+		{name: "master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"keys.create"`, `"indexes":["*"],"workspaces":["*"],"expiresAt":null,"open":false,"network":false,"master":true,"tenant":false,"feedback":false}`}},
 		{
 			name: "key", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + value}, status: 200, excludes: []string{value},
 			contains: []string{`{"name":"front end","uid":"` + k.UID + `","actions":["search","documents.add","documents.get","documents.delete","chatCompletions"],"indexes":["movies","a*"],"workspaces":["demo"],"expiresAt":"` +
-				later.Format(time.RFC3339) + `","open":false,"network":false,"master":false,"tenant":false}`},
+				later.Format(time.RFC3339) + `","open":false,"network":false,"master":false,"tenant":false,"feedback":false}`},
 		},
 		{
 			name: "tenant token", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + token}, status: 200, excludes: []string{value, "front end", "year"},
-			contains: []string{`{"name":null,"uid":"` + k.UID + `","actions":["search","chatCompletions"],"indexes":["b","movies"],"workspaces":["demo"],"expiresAt":"` + soon.Format(time.RFC3339) + `","open":false,"network":false,"master":false,"tenant":true}`},
+			contains: []string{`{"name":null,"uid":"` + k.UID + `","actions":["search","chatCompletions"],"indexes":["b","movies"],"workspaces":["demo"],"expiresAt":"` + soon.Format(time.RFC3339) + `","open":false,"network":false,"master":false,"tenant":true,"feedback":false}`},
 		},
 		{name: "a key that may do nothing", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer " + r.key(nil, nil)}, status: 200, contains: []string{`"actions":[],"indexes":[],`}},
 		{name: "no key", method: "GET", path: "/keys/current", header: []string{"Authorization", ""}, status: 401, code: "missing_authorization_header"},
 		{name: "wrong key", method: "GET", path: "/keys/current", header: []string{"Authorization", "Bearer nope"}, status: 403, code: "invalid_api_key"},
 	})
 	open := newRig(t, wish{open: true})
-	open.play(t, []scenario{{name: "a host without a master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"open":true,"network":false,"master":false,"tenant":false}`}}})
+	open.play(t, []scenario{{name: "a host without a master key", method: "GET", path: "/keys/current", status: 200, contains: []string{`{"name":null,"uid":null,` + all, `"open":true,"network":false,"master":false,"tenant":false,"feedback":false}`}}})
 	reached := newRig(t, wish{open: true, wide: true})
 	reached.play(t, []scenario{{name: "one that other machines reach", method: "GET", path: "/keys/current", status: 200, contains: []string{`"open":true,"network":true,`}}})
 }

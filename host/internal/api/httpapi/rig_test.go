@@ -206,7 +206,7 @@ func newRig(tb testing.TB, w wish) *rig {
 	r.server = httpapi.New(httpapi.Deps{
 		Auth: r.keys, Chat: r.chat, Search: indexes, Federate: federation, Tasks: r.queue, Exports: export.New(export.Options{Sealer: sealer}), Features: features, Network: remotes, Webhooks: hooks,
 		Limiter: limiter, Log: hub.Logger(), Logs: hub, Limits: w.limits, Memory: w.memory, TLS: w.tls, Site: w.site, Console: w.console, NoDocs: w.noDocs,
-		Responses: responses.New(kept), Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid", MayEnd: w.usage != nil, Contact: "privacy@example.com", Delete: w.deleteUsage},
+		Responses: responses.New(kept), Feedback: db, Sealer: sealer, PublicURL: w.publicURL, Telemetry: w.usage, Usage: telemetryapi.Usage{Spool: noSpool{}, UID: "the uid", MayEnd: w.usage != nil, Contact: "privacy@example.com", Delete: w.deleteUsage},
 		Version:         httpapi.Version{Version: "1.2.3", Commit: "abc", Date: "2026-11-21"},
 		PluginInstaller: w.installer, Cluster: w.cluster,
 		Plugins: func() []pluginapi.Plugin {

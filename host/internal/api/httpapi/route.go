@@ -45,6 +45,8 @@ type route struct {
 	loaded bool
 	// reads: it changes nothing, and ends when its client leaves.
 	reads bool
+	// writes: it changes what all nodes of a cluster share, though none of its actions does.
+	writes bool
 	// searches: it reads, and counts as a request of keys whose limits say so.
 	searches bool
 }

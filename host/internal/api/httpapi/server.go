@@ -122,7 +122,7 @@ func New(d Deps) *Server {
 		Search: d.Search, Federate: d.Federate, Features: d.Features, Tasks: s.tasks, Files: d.Files, Counted: d.Telemetry != nil, FilesTime: d.Limits.Files, DatabaseSize: d.DatabaseSize,
 	})
 	s.chats = &chatapi.Server{Deps: chatapi.Deps{
-		Chat: d.Chat, Search: d.Search, Limiter: d.Limiter, Responses: d.Responses, Sealer: d.Sealer, Answers: answers{s}, Log: d.Log, Base: s.ctx,
+		Chat: d.Chat, Search: d.Search, Limiter: d.Limiter, Responses: d.Responses, Sealer: d.Sealer, Answers: answers{s}, Feedback: d.Feedback, Log: d.Log, Base: s.ctx,
 		Address: func(r *call) netip.Addr { return s.clientAddress(r.Ctx) }, PublicURL: d.PublicURL,
 	}}
 	s.plugins = pluginapi.New(pluginapi.Deps{Chat: d.Chat, Plugins: d.Plugins, Problems: d.PluginProblems, Reload: d.Reload, Installer: d.PluginInstaller})

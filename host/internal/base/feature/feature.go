@@ -29,6 +29,7 @@ const (
 	ChatCompletions    Feature = "chatCompletions"       // the routes below /chats
 	MCP                Feature = "mcp"                   // POST /mcp
 	RenderRoute        Feature = "renderRoute"           // POST /render-template
+	Feedback           Feature = "feedback"              // POST /chats/:uid/feedback, and reading what was sent
 	TaskDocuments      Feature = "getTaskDocumentsRoute" // GET /tasks/:uid/documents
 )
 
@@ -50,6 +51,7 @@ var traits = []trait{
 	{ChatCompletions, true, "conversations", func(s *Set) *bool { return &s.ChatCompletions }},
 	{MCP, true, "the Model Context Protocol", func(s *Set) *bool { return &s.MCP }},
 	{RenderRoute, true, "rendering a template", func(s *Set) *bool { return &s.RenderRoute }},
+	{Feedback, false, "rating answers", func(s *Set) *bool { return &s.Feedback }},
 	{TaskDocuments, false, "reading the documents of a task", func(s *Set) *bool { return &s.TaskDocuments }},
 }
 
@@ -75,6 +77,7 @@ type Set struct {
 	ChatCompletions    bool
 	MCP                bool
 	RenderRoute        bool
+	Feedback           bool
 	TaskDocuments      bool
 }
 

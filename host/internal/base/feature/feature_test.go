@@ -120,7 +120,7 @@ func TestRequire(t *testing.T) {
 		t.Errorf("Require of a feature that is on = %v", err)
 	}
 	names := map[feature.Feature]bool{}
-	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true, RenderRoute: true, TaskDocuments: true}.Each(func(f feature.Feature, on bool) {
+	feature.Set{Metrics: true, LogsRoute: true, ContainsFilter: true, CompositeEmbedders: true, Multimodal: true, Network: true, ChatCompletions: true, MCP: true, RenderRoute: true, Feedback: true, TaskDocuments: true}.Each(func(f feature.Feature, on bool) {
 		names[f] = on
 		if !on || feature.Off(f, "x").Message == "" {
 			t.Errorf("%s is off", f)

@@ -66,6 +66,7 @@ type Prompts struct {
 type WorkspacePrompts struct {
 	UID string `json:"uid"`
 	Prompts
+	Defaults Prompts `json:"defaults"` // what is in force where the workspace has none of its own
 }
 
 // Settings shows w.

@@ -32,6 +32,7 @@ func Kinds() []Kind {
 		{"switches", prefixMeta},
 		{"keys", prefixKey},
 		{"workspaces", prefixWorkspace},
+		{"feedback", prefixFeedback},
 		{"indexes", prefixIndex},
 		{"documents", prefixDocument},
 		{"vectors", prefixVector},

@@ -30,6 +30,7 @@ import (
 //	m/imported                => 1 from an import until its secrets are sealed under the host's own key
 //	m/anew                    => 1 while all z/ are in force
 //	w/<uid>                   => workspace.Workspace as JSON, its key sealed
+//	f/<workspace>/<uuid>      => workspace.Feedback as JSON; the uuids are in the order of time
 //	k/<uid>                   => auth.Key as JSON (no key material)
 //	i/<uid>                   => search.Meta of an index as JSON
 //	d/<docs>/<id>             => a document: its search.Document.Seq in 8 bytes, its JSON
@@ -59,6 +60,7 @@ import (
 const (
 	prefixMeta      = "m/"
 	prefixWorkspace = "w/"
+	prefixFeedback  = "f/"
 	prefixKey       = "k/"
 	prefixIndex     = "i/"
 	prefixDocument  = "d/"

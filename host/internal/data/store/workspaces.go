@@ -130,6 +130,9 @@ func (w *Workspaces) DeleteWorkspace(_ context.Context, uid string) error {
 		}
 		return tx.Delete(key)
 	})
+	if err == nil {
+		err = w.store.deleteAll([]byte(feedbackPrefix(uid)))
+	}
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return workspace.NotFound(uid)
 	}

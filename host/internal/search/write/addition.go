@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -174,4 +175,26 @@ func spoilt(err error) error {
 // known.
 func (a *addition) received(w *task.Work) int {
 	return max(a.n, receivedDocuments(w.Details))
+}
+
+// A SkippedFile is a file of an addition that became no document.
+type SkippedFile struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+// SkippedDetails are the details of an addition, with the files that it left out.
+func SkippedDetails(before json.RawMessage, files []SkippedFile) json.RawMessage {
+	return details("receivedDocuments", receivedDocuments(before), "indexedDocuments", nil, "skippedFiles", files)
+}
+
+// details are those of the task that indexed so many documents.
+func (a *addition) details(w *task.Work, indexed int) json.RawMessage {
+	received := a.received(w)
+	if !bytes.Contains(w.Details, []byte("skippedFiles")) {
+		return details("receivedDocuments", received, "indexedDocuments", indexed)
+	}
+	var d struct{ SkippedFiles []SkippedFile }
+	_ = json.Unmarshal(w.Details, &d) // an object of ours
+	return details("receivedDocuments", received, "indexedDocuments", indexed, "skippedFiles", d.SkippedFiles)
 }

@@ -154,7 +154,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 	defer func() { err = errors.Join(err, b.unstage()) }()
 	if err := a.survey(ctx); err != nil {
 		if e, ok := errors.AsType[*apierr.Error](err); ok {
-			return task.Outcome{Err: task.Fail(e), Details: details("receivedDocuments", a.received(w), "indexedDocuments", 0)}, nil
+			return task.Outcome{Err: task.Fail(e), Details: a.details(w, 0)}, nil
 		}
 		return task.Outcome{}, err
 	}
@@ -166,7 +166,7 @@ func (b *docBatch) take(ctx context.Context, w *task.Work) (_ task.Outcome, err 
 		b.fields[f] = struct{}{}
 	}
 	err = a.each(ctx, func(d ingest.Received) error { return b.put(ctx, d, p.Partial) })
-	return task.Outcome{Details: details("receivedDocuments", a.received(w), "indexedDocuments", a.n)}, err
+	return task.Outcome{Details: a.details(w, a.n)}, err
 }
 
 // partDocs bounds the documents that are changed by one part.

@@ -155,10 +155,11 @@ type currentKeyBody struct {
 	Indexes    []string      `json:"indexes"`
 	Workspaces []string      `json:"workspaces"`
 	ExpiresAt  *time.Time    `json:"expiresAt"`
-	Open       bool          `json:"open"`    // the host has no master key: it asks for none
-	Network    bool          `json:"network"` // it is open, and listens to other machines
-	Master     bool          `json:"master"`  // it is the master key
-	Tenant     bool          `json:"tenant"`  // it is a tenant token
+	Open       bool          `json:"open"`     // the host has no master key: it asks for none
+	Network    bool          `json:"network"`  // it is open, and listens to other machines
+	Master     bool          `json:"master"`   // it is the master key
+	Tenant     bool          `json:"tenant"`   // it is a tenant token
+	Feedback   bool          `json:"feedback"` // answers can be rated: the feature is on
 }
 
 // GetCurrentKey answers GET /keys/current: who the caller is to this host, and
@@ -167,6 +168,7 @@ func (s *Server) GetCurrentKey(r *request.Call) error {
 	may := r.Caller.Rights()
 	b := currentKeyBody{Actions: may.Actions, Indexes: may.Indexes, Workspaces: may.Workspaces, ExpiresAt: may.ExpiresAt, Open: !s.Auth.Protected(), Tenant: may.Tenant}
 	b.Network = b.Open && s.Wide()
+	b.Feedback = s.Features.Now().Feedback
 	b.Master = !b.Open && may.Key == ""
 	if may.Key != "" {
 		b.UID = &may.Key

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/api/openai/responses"
 	"github.com/parley-search/parley/host/internal/chat"
+	"github.com/parley-search/parley/host/internal/chat/workspace"
 	"github.com/parley-search/parley/host/internal/search"
 )
 
@@ -28,7 +29,9 @@ type Deps struct {
 	// Sealer seals the reasoning that clients of /v1 keep; nil: they get none.
 	Sealer  Sealer
 	Answers Answers
-	Log     zerolog.Logger
+	// Feedback keeps what clients think of answers.
+	Feedback workspace.Feedbacks
+	Log      zerolog.Logger
 	// Base is what work for a request runs under.
 	Base context.Context
 	// Address is the address of a request's client.

@@ -1,6 +1,8 @@
 package chatapi
 
 import (
+	"net/http"
+
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -79,13 +81,20 @@ func (s *Server) GetSettings(r *request.Call) error {
 	return r.OK(settings)
 }
 
-// ListProviderModels answers GET /chats/:uid/models.
+// ListProviderModels answers GET /chats/:uid/models, and POST with settings that are
+// not stored.
 func (s *Server) ListProviderModels(r *request.Call) error {
 	uid, err := s.allowedWorkspace(r)
 	if err != nil {
 		return err
 	}
-	models, err := s.Chat.ProviderModels(s.Base, uid)
+	var settings []byte
+	if r.Method() == http.MethodPost {
+		if settings, err = r.ReadBody(); err != nil {
+			return err
+		}
+	}
+	models, err := s.Chat.ProviderModels(s.Base, uid, settings)
 	if err != nil {
 		s.logProvider(r, err, "list of a provider's models failed")
 		return err

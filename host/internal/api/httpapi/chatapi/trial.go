@@ -98,7 +98,7 @@ func (s *Server) logProvider(r *request.Call, err error, what string) {
 // nearModel names which of the provider's models has nearly the name that was asked
 // for, as far as the provider tells.
 func (s *Server) nearModel(uid, model string) string {
-	list, err := s.Chat.ProviderModels(s.Base, uid)
+	list, err := s.Chat.ProviderModels(s.Base, uid, nil)
 	if err != nil {
 		return ""
 	}

@@ -58,7 +58,12 @@ func (s *Server) ListFiles(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.fileDocuments(r, uid, search.DocumentsQuery{Filter: request.Encode("n = 0"), Offset: offset, Limit: &limit})
+	var page fileDocuments
+	if q := strings.ToLower(r.Query["q"]); q != "" {
+		page, err = s.filesNamed(r, uid, q, offset, limit)
+	} else {
+		page, err = s.fileDocuments(r, uid, search.DocumentsQuery{Filter: request.Encode("n = 0"), Offset: offset, Limit: &limit})
+	}
 	if err != nil {
 		return err
 	}
@@ -83,6 +88,20 @@ func (s *Server) ListFiles(r *request.Call) error {
 		}
 	}
 	return r.OK(request.NewList(files, offset, limit, page.total))
+}
+
+// filesNamed returns the first documents of files whose path or title has q, which is in lower case.
+func (s *Server) filesNamed(r *request.Call, uid, q string, offset, limit int) (f fileDocuments, err error) {
+	err = s.eachFileDocument(r, uid, "n = 0", []string{"group", "path", "title", "kind"}, func(d *reader.Document) {
+		if !strings.Contains(strings.ToLower(d.Path), q) && !strings.Contains(strings.ToLower(d.Title), q) {
+			return
+		}
+		if f.total >= offset && len(f.docs) < limit {
+			f.docs = append(f.docs, *d)
+		}
+		f.total++
+	})
+	return f, err
 }
 
 func listedFileOf(d *reader.Document) listedFile {

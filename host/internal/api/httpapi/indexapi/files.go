@@ -151,6 +151,9 @@ func (s *Server) replacePages(r *request.Call, uid string, in *fileIntake, n tas
 			gone = append(gone, slices.DeleteFunc(ids, func(id string) bool { return in.ids[id] })...)
 		}
 	}
+	if skipped := in.skipped(); len(skipped) > 0 {
+		n.Details = write.SkippedDetails(n.Details, skipped)
+	}
 	added, err := s.Tasks.Accept(r, n)
 	if err != nil {
 		return err
@@ -168,6 +171,19 @@ func (s *Server) replacePages(r *request.Call, uid string, in *fileIntake, n tas
 		answer.DeletionTaskUID = &deleted.TaskUID
 	}
 	return r.Answer(http.StatusAccepted, answer)
+}
+
+// maxSkipped bounds the files that the details of a task name.
+const maxSkipped = 20
+
+// skipped are the first files that became nothing, for the details of the task.
+func (in *fileIntake) skipped() (list []write.SkippedFile) {
+	for _, f := range in.files {
+		if f.Error != "" && len(list) < maxSkipped {
+			list = append(list, write.SkippedFile{Path: f.Path, Error: f.Error})
+		}
+	}
+	return list
 }
 
 // storedPassages returns the ids of what the index has of the files at paths.

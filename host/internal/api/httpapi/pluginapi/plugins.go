@@ -41,12 +41,14 @@ type Plugin struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Version string `json:"version"`
-	Source  string `json:"source,omitempty"` // of a provider
-	Owner   string `json:"owner,omitempty"`  // the plugin that answers Source where a workspace names none
-	SHA256  string `json:"sha256"`
-	ABI     int    `json:"abi"`
-	From    string `json:"from"` // where the module came from
-	Grants  Grants `json:"grants"`
+	// Description is what the plugin says that it is for; "" where it does not run.
+	Description string `json:"description"`
+	Source      string `json:"source,omitempty"` // of a provider
+	Owner       string `json:"owner,omitempty"`  // the plugin that answers Source where a workspace names none
+	SHA256      string `json:"sha256"`
+	ABI         int    `json:"abi"`
+	From        string `json:"from"` // where the module came from
+	Grants      Grants `json:"grants"`
 	// Settings are what the plugin says of a workspace's settings, and Options its
 	// own with their rules, for a form.
 	Settings map[string]abi.Setting `json:"settings,omitempty"`

@@ -55,6 +55,8 @@ var (
 	UnimplementedMultiChoice       = apierr.Invalid("unimplemented_multi_choice_chat_completions", http.StatusNotImplemented)
 	ChatProviderUnavailable        = apierr.NewCode("chat_provider_unavailable", http.StatusServiceUnavailable, apierr.TypeSystem)
 	ContentBlocked                 = apierr.InvalidField("content_blocked")
+	InvalidChatFeedback            = apierr.InvalidField("invalid_chat_feedback")
+	ChatFeedbackNotFound           = apierr.Invalid("chat_feedback_not_found", http.StatusNotFound)
 	InvalidChatGuards              = apierr.InvalidField("invalid_chat_guards")
 	ChatTooManyRounds              = apierr.NewCode("chat_too_many_rounds", http.StatusBadGateway, apierr.TypeSystem)
 	LLMProviderRateLimited         = apierr.NewCode("llm_provider_rate_limited", http.StatusTooManyRequests, apierr.TypeSystem)
