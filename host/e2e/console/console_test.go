@@ -484,7 +484,7 @@ func TestConsoleManages(t *testing.T) {
 	if got := h.Must("GET", "/chats/support/settings", "").Body; !strings.Contains(got, `"source":"extract"`) {
 		t.Errorf("the new workspace is %s", got)
 	}
-	p.run(chromedp.WaitVisible(`//button[. = "Review changes"]`), chromedp.Click(`//summary[. = "Limits"]`), chromedp.SetValue(`//label[starts-with(., "Parallel")]//input`, "3"), chromedp.SetValue(`//label[starts-with(., "Max messages")]//input`, "9"), chromedp.Click(`//button[. = "Review changes"]`))
+	p.run(chromedp.WaitVisible(`//button[. = "Review changes"]`), chromedp.Click(`//summary[. = "Advanced"]`), chromedp.Click(`//summary[. = "Limits"]`), chromedp.SetValue(`//label[starts-with(., "Parallel")]//input`, "3"), chromedp.SetValue(`//label[starts-with(., "Max messages")]//input`, "9"), chromedp.Click(`//button[. = "Review changes"]`))
 	p.see("dialog[open]", `{"parallel":3}`, "Max messages")
 	p.audit("what will change of a workspace")
 	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))

@@ -194,6 +194,7 @@ func TestConsoleKeyboard(t *testing.T) {
 
 			p.visit(s, "Plugins", "Plugins")
 			p.see("main", "Reaches no address")
+			p.press("Figures")
 			p.press("All figures")
 			p.see("dialog[open]", `"name": "extract"`)
 			escape()
@@ -271,6 +272,20 @@ func TestConsoleRenewal(t *testing.T) {
 	}
 }
 
+// choose does what opens the system's dialog for files, and chooses one.
+func (p *page) choose(open chromedp.Action[chromedp.Void], file string) {
+	p.t.Helper()
+	p.chooser = make(chan cdp.BackendNodeID, 1)
+	if _, err := chromedp.Call(p.ctx, cdppage.SetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.run(open)
+	input := house.Within(p.t, p.chooser, "the dialog for files")
+	if _, err := chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, BackendNodeID: input}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // TestConsoleFileDialog opens the system's dialog for files by keyboard, and chooses.
 func TestConsoleFileDialog(t *testing.T) {
 	t.Parallel()
@@ -282,16 +297,8 @@ func TestConsoleFileDialog(t *testing.T) {
 			p := (&browser{t, b.ctx}).open(h.URL, s)
 			p.view("#/start", "")
 			p.see("main", "Drop files or a folder here")
-			p.chooser = make(chan cdp.BackendNodeID, 1)
-			if _, err := chromedp.Call(p.ctx, cdppage.SetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
-				t.Fatal(err)
-			}
 			p.tab("Files")
-			p.run(chromedp.KeyEvent(" "))
-			input := house.Within(t, p.chooser, "the dialog for files")
-			if _, err := chromedp.Call(p.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{filepath.Join(dir, "tea.md")}, BackendNodeID: input}); err != nil {
-				t.Fatal(err)
-			}
+			p.choose(chromedp.KeyEvent(" "), filepath.Join(dir, "tea.md"))
 			p.see(".drop", "A new collection")
 			p.run(chromedp.KeyEvent(kb.Enter)) // the button that adds them has the focus
 			p.see(".drop", "tea.md: 1 document can be found now.")

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +95,12 @@ func TestConsoleTurns(t *testing.T) {
 	h.Must("PATCH", "/chats/films/settings", `{"prompts":{"system":"Answer in rhymes."}}`)
 	p.view("#/workspaces/films", "films")
 	const prompt = `//label[starts-with(., "Before each conversation")]`
-	p.run(chromedp.Click(`//summary[. = "What the model is told"]`), chromedp.Click(prompt+`/following-sibling::button[. = "Reset to the default"]`), chromedp.Click(`//button[. = "Review changes"]`))
+	p.run(chromedp.Click(`//summary[. = "Advanced"]`), chromedp.Click(`//summary[. = "What the model is told"]`), chromedp.Click(prompt+`/following-sibling::div//summary`))
+	p.see("main del", "You answer questions")
+	p.see("main ins", "Answer in rhymes.")
+	p.audit("a prompt beside the default")
+	p.look(screens[0], "workspace-prompt")
+	p.run(chromedp.Click(prompt+`/following-sibling::div//button[. = "Reset to the default"]`), chromedp.Click(`//button[. = "Review changes"]`))
 	p.see("dialog[open]", "Answer in rhymes.")
 	p.run(chromedp.Click(`//dialog//button[. = "Apply"]`))
 	p.see("#told", "applied")
@@ -154,7 +161,7 @@ func TestConsoleGuards(t *testing.T) {
 	p.view("#/plugins", "Plugins")
 	p.see("main", "Guards", "mask", "Sees the texts of workspaces that name it")
 	p.view("#/workspaces/films", "films")
-	p.run(chromedp.Click(`//summary[. = "Guards"]`), chromedp.Click(`//label[. = "mask"]//input`))
+	p.run(chromedp.Click(`//summary[. = "Advanced"]`), chromedp.Click(`//summary[. = "Guards"]`), chromedp.Click(`//label[. = "mask"]//input`))
 	p.run(chromedp.SendKeys(`//label[starts-with(., "Try a text")]//textarea`, "Mail me: ann@mail.example"), chromedp.Click(`//button[. = "Try it"]`))
 	p.see("main", "mask: edit")
 	if tried := evaluate[string](p, `document.querySelector("details pre").textContent`); strings.Contains(tried, "ann@") || !strings.HasPrefix(tried, "Mail me: ") {
@@ -173,5 +180,104 @@ func TestConsoleGuards(t *testing.T) {
 	p.see("#told", "The settings are applied.")
 	if got := h.Must("GET", "/chats/films/settings", "").Body; !strings.Contains(got, `"guards":[{"plugin":"mask"`) {
 		t.Errorf("the settings are %s", got)
+	}
+}
+
+// TestConsoleFeedback has an answer rated, changed to the other thumb, which drops the reason, and
+// shows to those who run the workspace what was sent.
+func TestConsoleFeedback(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := consoleHost(t, nil)
+	h.Finish(h.Must("POST", "/indexes/films/documents", `[{"id":"a","path":"zone.md","group":"notes","n":0,"title":"Zone","text":"A guide leads a writer through the Zone to a room that grants wishes."}]`))
+	h.Must("PATCH", "/chats/films/settings", `{"source":"extract","indexUids":["films"]}`)
+	p := b.open(h.URL, screens[0])
+	const ask = "Who leads a writer through the Zone?"
+	p.ask(ask)
+	p.see(".turn:last-child", "a room that grants wishes", "ms to the first word")
+	if n := evaluate[int](p, `document.querySelectorAll(".thumbs").length`); n != 0 {
+		t.Errorf("%d answers can be rated though it is off", n)
+	}
+	p.view("#/workspaces/films", "films")
+	p.see("main", "Readers cannot rate answers")
+	p.run(chromedp.Click(`//button[. = "Let them rate"]`))
+	p.see("main", "Readers have two thumbs")
+
+	p.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	p.see(".turn:last-child", "a room that grants wishes")
+	p.run(chromedp.Click(`button[aria-label="Bad answer"]`))
+	p.see("dialog[open]", "What is wrong?", "kept for those who run this service")
+	p.audit("a reason")
+	p.run(chromedp.SendKeys(`dialog textarea`, "It names nobody"), chromedp.Click(`//dialog//button[. = "Send"]`))
+	wait := func(what string, parts ...string) {
+		t.Helper()
+		if !waittest.Until(func() bool {
+			got := h.Must("GET", "/chats/films/feedback", "").Body
+			return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(got, part) })
+		}) {
+			t.Fatalf("%s: %s is kept, want %q", what, h.Must("GET", "/chats/films/feedback", "").Body, parts)
+		}
+	}
+	wait("bad", `"rating":"down"`, `"reason":"It names nobody"`, ask, `"indexUid":"films"`, "a room that grants wishes", `"total":1`)
+	p.run(chromedp.Reload(), chromedp.Click(`button[aria-label="Good answer"]`))
+	p.see("dialog[open]", "What was good?")
+	wait("good", `"rating":"up"`, `"reason":""`, `"total":1`)
+	p.run(chromedp.KeyEvent(kb.Escape))
+	if pressed := evaluate[string](p, `[...document.querySelectorAll(".thumbs button")].map((b) => b.ariaPressed).join()`); pressed != "true,false" {
+		t.Errorf("pressed are %s", pressed)
+	}
+	p.look(screens[0], "ask-rated")
+
+	p.view("#/workspaces/films", "films")
+	p.see("main", "What readers say", ask, "What the model saw")
+	p.look(screens[0], "workspace-feedback")
+	p.run(chromedp.Click(`//article//button[. = "Delete"]`), chromedp.Click(chromedp.CSS("#confirm-yes")))
+	p.see("main", "Readers have two thumbs")
+	wait("deleted", `"total":0`)
+}
+
+// TestConsoleProviders chooses who answers: each says what it needs, a server on this machine is
+// found, and the models are those of what the page says, not of what is saved.
+func TestConsoleProviders(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	h := house.Open(t, consoleFlags, house.Shipped(t, "extract"), house.Shipped(t, "vllm"))
+	models := func(names ...string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v1/models" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"object":"list","data":[{"id":"%s"}]}`, strings.Join(names, `"},{"id":"`))
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	fillConsole(h)
+	p := b.open(h.URL, screens[0])
+	p.view("#/workspaces/own", "own")
+	p.see("main", "Needs: Base URL", "Needs nothing", "quotes")
+	if text := p.text("main"); strings.Contains(text, "${") {
+		t.Errorf("the form says %.500s", text)
+	}
+	p.look(screens[0], "workspace-new")
+	p.run(chromedp.Click(`//label[contains(@class, "choice")][contains(., "vllm")]//input`))
+	p.see("main", "Nothing answers at http://localhost:8000")
+	const address, model = `//label[starts-with(., "Base URL")]//input`, `//label[starts-with(., "Default model")]//input`
+	p.run(chromedp.SetValue(address, models("small")), chromedp.Focus(model))
+	p.see("main", "1 model of the provider can be chosen.")
+	p.run(chromedp.SetValue(address, models("large", "larger")), chromedp.Focus(address), chromedp.Focus(model))
+	p.see("main", "2 models of the provider can be chosen.")
+	if offered := evaluate[string](p, `[...document.querySelectorAll("#models option")].map((o) => o.value).join()`); offered != "large,larger" {
+		t.Errorf("the models %s are offered", offered)
+	}
+	if r := h.Call("GET", "/chats/own/settings", ""); r.Status != http.StatusNotFound {
+		t.Errorf("to look at models has saved the workspace: %s", r.Body)
+	}
+	p.run(chromedp.SetValue(model, "large"), chromedp.Click(`//button[. = "Save"]`))
+	p.see("#told", "Saved.")
+	if got := h.Must("GET", "/chats/own/settings", "").Body; !strings.Contains(got, `"source":"vLlm"`) || !strings.Contains(got, `"defaultModel":"large"`) {
+		t.Errorf("saved are %s", got)
 	}
 }

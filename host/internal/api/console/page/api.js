@@ -47,23 +47,23 @@ export class Refused extends Error {
 	}
 }
 
-/** Whether the service refuses the key for all it could ask, and not only for one thing that it may not do. */
+/** Whether the service refuses the key altogether. */
 async function refused() {
 	const response = await fetch("/keys/current", { headers: { authorization: `Bearer ${key.get()}` } }).catch(() => null);
 	return response?.status === 403;
 }
 
-/** Names of settings whose values are not shown again, not even to whoever typed them. */
+/** Settings whose values are not shown again. */
 export const secrets = new Set(["apiKey"]);
 
 /**
- * What this page asked, each path once, the newest first: what it does, others can do as well.
+ * What this page asked, each path once, the newest first.
  * @type {{method: string, path: string, status: number, ms: number, curl: () => string}[]}
  */
 export const sent = [];
 
 /**
- * What a request has beside its path: of a form the browser names the type; progress is told which part of it was sent.
+ * What a request has beside its path. The browser names the type of a form; progress gets the part that was sent.
  * @typedef {{body?: any, type?: string, form?: FormData, signal?: AbortSignal, progress?: (part: number) => void}} Content
  */
 
@@ -132,7 +132,7 @@ export async function call(method, path, body, signal) {
 	return response.status === 204 ? null : response.json();
 }
 
-/** A path of the API with values in it, each encoded. @param {TemplateStringsArray} parts @param {...any} values */
+/** A path of the API with values in it, each encoded. */
 export const at = (parts, ...values) => parts.reduce((path, part, i) => path + encodeURIComponent(values[i - 1]) + part);
 
 /** @param {string} text for a shell */
@@ -149,7 +149,7 @@ export function asCurl(method, path, { body, type, form } = {}) {
 	return parts.join(" ");
 }
 
-/** The same in the official client of a language, for a chat. @param {"python"|"javascript"} language @param {string} workspace */
+/** The same in the official client of a language, for a chat. @param {"python"|"javascript"} language */
 export function asCode(language, workspace, body) {
 	const messages = JSON.stringify(body.messages, null, 2);
 	const base = JSON.stringify(`${location.origin}/v1`);
@@ -159,7 +159,7 @@ export function asCode(language, workspace, body) {
 		: `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: ${base}, apiKey: process.env.PARLEY_KEY ?? "none" });\nconst answer = await client.chat.completions.create({ model: ${model}, messages: ${messages} });\nconsole.log(answer.choices[0].message.content);\n`;
 }
 
-/** Reads a stream of server-sent events; calls on with the data of each. @param {Response} response @param {(data: string) => void} on */
+/** Calls on with the data of each server-sent event. @param {(data: string) => void} on */
 export async function events(response, on) {
 	const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
 	const decoder = new TextDecoder();
@@ -183,7 +183,7 @@ export async function events(response, on) {
 	}
 }
 
-/** Waits for a task and returns it; tell is called while it runs. @param {number} uid @param {(task: any) => void} [tell] */
+/** Waits for a task and returns it; tell is called while it runs. @param {(task: any) => void} [tell] */
 export async function finished(uid, tell) {
 	for (let pause = 100; ; pause = Math.min(2 * pause, 2000)) {
 		const task = await call("GET", `/tasks/${uid}`);

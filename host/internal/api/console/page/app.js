@@ -56,11 +56,7 @@ const described = fetch("../docs", { method: "HEAD" }).then(
 	() => false,
 );
 
-/**
- * Lists the views that the key may use, and what is in the one that is shown.
- * @param {string} shown its name
- * @param {boolean} docs there is a page about the API
- */
+/** Lists the views that the key may use. @param {boolean} docs there is a page about the API */
 function drawNav(shown, docs) {
 	const may = Object.entries(views).filter(([, v]) => session.can(...v.needs));
 	const entry = ([name, v]) =>
@@ -228,7 +224,7 @@ addEventListener("keydown", (e) => {
 
 addEventListener("hashchange", async (e) => {
 	const before = document.activeElement;
-	if (e.newURL) scrollTo(0, 0); // at once: whoever is quick has gone on once a view is drawn
+	if (e.newURL) scrollTo(0, 0); // at once, for those who are quick
 	await route();
 	const now = document.activeElement; // a view, or somebody meanwhile, may have chosen another place
 	if (now === document.body || (now === before && !main.contains(now))) main.focus({ preventScroll: true });

@@ -1,6 +1,7 @@
 // The first view: a conversation with a workspace, and the list of those before it.
 import { asCode, asCurl, at, call, events, request } from "./api.js";
 import { button, buttons, confirmed, copyButton, count, counted, download, el, field, form, hide, menu, pre, problem, select, show, size, soft, submit, tell } from "./dom.js";
+import { thumbs } from "./feedback.js";
 import { t } from "./i18n.js";
 import { Growing, markdown } from "./markdown.js";
 import { session } from "./session.js";
@@ -22,7 +23,7 @@ const reports = ["searchProgress", "searchSources", "appendConversationMessage"]
 /** Those under way, by conversation. @type {Map<string, Run>} */
 const running = new Map();
 
-/** @param {Talk} talk @param {number} i the place of the question @param {string} model */
+/** @param {Talk} talk @param {number} i the place of the question */
 const bodyOf = (talk, i, model) => ({
 	model: model || "any",
 	messages: talk.messages.slice(0, i + 1).map(({ role, content }) => ({ role, content })),
@@ -31,7 +32,7 @@ const bodyOf = (talk, i, model) => ({
 	tools: reports,
 });
 
-/** Reads the stream of an answer into its message. @param {Response} response @param {Run} run @param {number} began */
+/** Reads the stream of an answer into its message. */
 async function read(response, run, began) {
 	const { message } = run;
 	/** @type {Search[]} */
@@ -133,7 +134,7 @@ const seen = (m) =>
 		),
 	);
 
-/** Questions that the headings of a workspace's documents suggest. @param {string} uid @param {AbortSignal} left @returns {Promise<string[]>} */
+/** Questions that the headings of a workspace's documents suggest. @returns {Promise<string[]>} */
 async function examples(uid, left) {
 	const own = session.can("chatsSettings.get") ? (await call("GET", at`/chats/${uid}/settings`, undefined, left)).indexUids : null;
 	const [index] = own ?? (await session.indexes());
@@ -150,10 +151,9 @@ async function examples(uid, left) {
 	];
 }
 
-/** @type {import("./app.js").Draw} */
 export async function ask(root, path, left) {
 	const uids = await session.workspaces();
-	if (uids.length === 0) return start(root, path, left);
+	if (uids.length === 0) return start(root);
 	const [wanted, id] = path;
 	/** @type {Talk|null} */
 	const kept = id ? (running.get(id)?.talk ?? (await talks.get(id))) : null;
@@ -228,6 +228,7 @@ export async function ask(root, path, left) {
 		return buttons(
 			copyButton(t`Copy`, () => m.content),
 			button(t`Regenerate`, () => again(i)),
+			thumbs(uid, m, talk.messages[i]?.content ?? "", () => keep(talk)),
 			m.searches?.length ? button(t`What the model saw`, () => show(t`What the model saw`, ...seen(m))) : null,
 			menu(
 				t`More`,
@@ -321,13 +322,13 @@ export async function ask(root, path, left) {
 		return shown;
 	}
 
-	/** Asks a question: a new one, or one in place of an earlier one. @param {string} question */
+	/** Asks a question: a new one, or one in place of an earlier one. */
 	async function put(question) {
 		const at = editing < 0 ? talk.messages.length : editing;
 		await from(at, question);
 	}
 
-	/** Asks for another answer to the question at i. @param {number} i @param {string} [uid] of another workspace */
+	/** Asks for another answer to the question at i. @param {string} [uid] of another workspace */
 	async function again(i, uid) {
 		if (running.has(talk.id)) return;
 		if (uid) workspace.value = uid;
@@ -335,7 +336,7 @@ export async function ask(root, path, left) {
 		await from(i, m?.role === "user" ? m.content : box.value.trim());
 	}
 
-	/** Asks a question in place of what comes from i on. Where that is more than one answer, in a new conversation: none is lost. */
+	/** Asks a question in place of what comes from i on; of more than one answer, in a new conversation. */
 	async function from(i, question) {
 		if (!question) return;
 		if (i + 2 < talk.messages.length) {
@@ -365,7 +366,6 @@ export async function ask(root, path, left) {
 		await answer(talk, replaced, shown);
 	}
 
-	/** @param {number} i */
 	function edit(i) {
 		if (running.has(talk.id)) return;
 		editing = talk.messages[i] ? i : -1;
@@ -402,7 +402,6 @@ export async function ask(root, path, left) {
 			.catch(() => {}); // the box is there
 	}
 
-	/** @param {string} text */
 	function write(text) {
 		box.value = text;
 		drafts.set(talk.id, text);
@@ -476,11 +475,11 @@ export async function ask(root, path, left) {
 		if (talk.messages.length === 0) location.hash = at`#/ask/${workspace.value}`;
 	});
 	box.addEventListener("input", () => drafts.set(talk.id, box.value));
-	/** Whether a key sends. A phone's keyboard has no Shift + Enter: there Enter breaks the line. @param {KeyboardEvent} e */
+	/** Whether a key sends. On a phone, without Shift + Enter, Enter breaks the line. */
 	const sends = (e) => e.key === "Enter" && (e.ctrlKey || e.metaKey || (!e.shiftKey && !matchMedia("(pointer: coarse)").matches));
 	box.addEventListener("keypress", (e) => sends(e) && e.preventDefault());
 	box.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-		if (e.isComposing || e.keyCode === 229) return; // an input method is at work: Enter is its own
+		if (e.isComposing || e.keyCode === 229) return; // of an input method
 		if (sends(e)) {
 			e.preventDefault();
 			compose.requestSubmit();
@@ -517,10 +516,7 @@ export async function ask(root, path, left) {
 	box.focus({ preventScroll: true });
 }
 
-/**
- * Draws the list of conversations beside the views.
- * @param {HTMLElement} into
- */
+/** Draws the list of conversations beside the views. @param {HTMLElement} into */
 export function sidebar(into) {
 	const find = el("input", { type: "search", placeholder: t`Search conversations`, "aria-label": t`Search conversations` });
 	const list = el("ul");

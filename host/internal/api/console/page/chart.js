@@ -1,20 +1,15 @@
 // Charts, drawn as SVG. Each has its figures in a table beside it.
 import { beginning, count, el, soft, svg, table } from "./dom.js";
 
-/** A figure, and what it counts. @param {string} value @param {string|Node} what */
+/** A figure, and what it counts. @param {string|Node} what */
 export const figure = (value, what) => el("article", { class: "card" }, el("p", { class: "figure" }, value), soft(what));
 
-/**
- * Bars with their values, the largest first.
- * @param {string} title
- * @param {[string, number][]} values
- * @param {(n: number) => string} [as] how a value is written
- */
+/** Bars with their values, the largest first. @param {string} title @param {[string, number][]} values @param {(n: number) => string} [as] how a value is written */
 export function bars(title, values, as = count) {
 	const shown = values.toSorted((a, b) => b[1] - a[1]).slice(0, 12);
 	if (shown.length === 0) return el("section", { class: "card" }, el("h3", title), soft("Nothing yet."));
 	const most = shown[0][1];
-	// Bars are parts of the width, and texts keep their size: so it fits a phone as well.
+	// Bars are parts of the width, so it fits a phone.
 	const drawing = svg(
 		"svg",
 		{ class: "chart", height: 40 * shown.length, "aria-hidden": "true" },

@@ -2,7 +2,6 @@
 import { call } from "./api.js";
 import { count, el, empty, heading, label, size, soft, table, time } from "./dom.js";
 
-/** @type {import("./app.js").Draw} */
 export async function cluster(root, _path, left) {
 	root.append(...heading("Cluster", "Nodes of a cluster have the same data and share their writes over NATS. This is what the node that answers here sees."));
 	const body = el("div");

@@ -1,5 +1,5 @@
 // Add documents, look at them, change them, delete them.
-import { apply, at, call } from "./api.js";
+import { apply, at, call, request } from "./api.js";
 import {
 	attempt,
 	beginning,
@@ -15,6 +15,7 @@ import {
 	heading,
 	hide,
 	json,
+	linked,
 	named,
 	orders,
 	pager,
@@ -35,7 +36,6 @@ import { dropZone } from "./upload.js";
 
 const size = 20; // documents a page
 
-/** @type {import("./app.js").Draw} */
 export async function documents(root, path) {
 	root.append(...heading("Documents", "What is searched and quoted. Documents live in an index, a collection with settings of its own."));
 	const uids = await session.indexes();
@@ -44,6 +44,7 @@ export async function documents(root, path) {
 		sort = el("select");
 	const list = el("div"),
 		files = el("div"),
+		find = el("input", { type: "search", placeholder: "part of its name" }),
 		state = el("div", { role: "status" });
 	root.append(el("datalist", { id: "indexes" }, ...uids.map((u) => el("option", { value: u }))), row(field("Index", uid, "A new name makes a new index.")));
 	if (session.can("documents.add")) {
@@ -51,8 +52,9 @@ export async function documents(root, path) {
 			dropZone({
 				into: path[0],
 				done: (index) => {
-					if (index === uid.value) return draw();
-					location.hash = at`#/documents/${index}`;
+					uid.value = index;
+					history.replaceState(null, "", at`#/documents/${index}`); // what the zone says stays
+					return draw();
 				},
 			}).node,
 		);
@@ -72,7 +74,10 @@ export async function documents(root, path) {
 		),
 		list,
 	);
-	root.append(state, files, passages);
+	const finder = field("Find a file", find),
+		skipped = el("div");
+	root.append(state, row(el("div", { class: "grow" }, finder)), files, skipped, passages);
+	find.addEventListener("input", () => attempt(state, () => listFiles(0)));
 	sort.addEventListener("change", () => browse(0));
 	uid.addEventListener("change", () => {
 		if (uid.value) location.hash = at`#/documents/${uid.value}`;
@@ -84,32 +89,69 @@ export async function documents(root, path) {
 
 	const route = () => at`/indexes/${uid.value}`;
 	async function draw() {
-		await Promise.all([listFiles(0), browse(0)]);
+		await Promise.all([listFiles(0), listSkipped(), browse(0)]);
 	}
-	/** The files that the index has passages of, if any; what they are made of is folded then. @param {number} offset */
+	/** The files that the index has passages of, if any; what they are made of is folded then. */
 	async function listFiles(offset) {
-		const page = uid.value && session.can("documents.get") ? await call("GET", `${route()}/files?offset=${offset}&limit=${size}`).catch(() => null) : null;
-		passages.open = !page?.total;
+		const query = new URLSearchParams({ offset: String(offset), limit: String(size), q: find.value });
+		const page = uid.value && session.can("documents.get") ? await call("GET", `${route()}/files?${query}`).catch(() => null) : null;
+		if (query.get("q") !== find.value) return; // more was typed meanwhile
+		const some = page?.total > 0 || (page && find.value);
+		passages.open = !some;
+		finder.hidden = !some;
 		files.replaceChildren();
-		if (!page?.total) return;
+		if (!some) return;
 		files.append(
-			el("h2", "Files"),
-			table(
-				["File", ["Passages", "number"], "Read", ""],
-				page.results.map((f) => [
-					el(
-						"span",
-						button(f.path, () => file(uid.value, { path: f.path, group: f.source })),
-						f.title && f.title !== f.path && el("small", f.title),
+			page.total === 0
+				? empty(
+						"No such file",
+						"No file here has that in its name or title. Look in another index, or search for what it says.",
+						linked("Search", at`#/search/${uid.value}`, "button"),
+					)
+				: table(
+						["File", ["Passages", "number"], "Read", ""],
+						page.results.map((f) => [
+							el(
+								"span",
+								button(f.path, () => file(uid.value, { path: f.path, group: f.source })),
+								f.title && f.title !== f.path && el("small", f.title),
+							),
+							count(f.passages),
+							time(f.readAt),
+							buttons(
+								session.can("documents.add") && button("Read again", () => readAgain(f)),
+								session.can("documents.delete") && button("Delete", () => attempt(state, () => removeFile(f)), "danger"),
+							),
+						]),
+						"The files of this index",
 					),
-					count(f.passages),
-					time(f.readAt),
-					session.can("documents.delete") ? button("Delete", () => attempt(state, () => removeFile(f)), "danger") : "",
-				]),
-				"The files of this index",
-			),
 			pager(offset, page.results.length, page.total, size, "files", listFiles),
 		);
+	}
+	/** The files that the last additions left out. */
+	async function listSkipped() {
+		const query = new URLSearchParams({ indexUids: uid.value, types: "documentAdditionOrUpdate", limit: "20" });
+		const { results } = uid.value && session.can("tasks.get") ? await call("GET", `/tasks?${query}`) : { results: [] };
+		const all = results.flatMap((k) => (k.details?.skippedFiles ?? []).map((f) => [f.path, f.error, time(k.finishedAt ?? k.enqueuedAt)]));
+		skipped.replaceChildren(
+			all.length > 0 ? el("details", el("summary", `Files that could not be read: ${count(all.length)}`), table(["File", "Why", "When"], all, "Files that could not be read")) : "",
+		);
+	}
+	/** Has a file chosen that takes the place of f. */
+	function readAgain(f) {
+		const pick = el("input", {
+			type: "file",
+			onchange: () =>
+				attempt(state, async () => {
+					const parts = new FormData();
+					parts.append("files", pick.files[0], f.path);
+					state.replaceChildren(soft(`Reading ${f.path}…`));
+					await apply(await (await request("POST", `${route()}/files?${new URLSearchParams({ source: f.source })}`, { form: parts })).json());
+					await draw();
+					tell(`${f.path} was read again.`);
+				}),
+		});
+		pick.click();
 	}
 	async function removeFile(f) {
 		if (!(await confirmed(`Delete ${f.path} from ${uid.value}?`, `Its ${counted(f.passages, "passage goes", "passages go")}; the file itself stays where it is.`))) return;

@@ -3,7 +3,7 @@
 /** @typedef {Node|string|null|undefined|false} Part of what an element holds; what is no node and no text is left out */
 
 /**
- * Gives a node its content: attributes first, if any, then children. Of attributes, on… are listeners and true sets a bare one.
+ * Gives a node its attributes, if the first is an object, and children. on… are listeners; true sets a bare attribute.
  * @template {Element} T
  * @param {T} node
  * @param {any[]} content
@@ -23,10 +23,10 @@ function build(node, content) {
 	return node;
 }
 
-/** Makes an element. @param {string} name @param {...any} content attributes, and children: nodes, texts, and what is left out @returns {any} */
+/** Makes an element of attributes and children. @param {...any} content @returns {any} */
 export const el = (name, ...content) => build(document.createElement(name), content);
 
-/** Makes an element of a drawing. @param {string} name @param {...any} content */
+/** Makes an element of a drawing. */
 export const svg = (name, ...content) => build(document.createElementNS("http://www.w3.org/2000/svg", name), content);
 
 /** The shapes of the icons, in a square of 24. */
@@ -34,19 +34,18 @@ const shapes = {
 	ask: "M4 4h16v12h-8l-5 4v-4H4z",
 	search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21",
 	documents: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+	thumb: "M4 11h3v9H4zM7 11l4-8q3 0 3 3l-1 4h5q2 0 2 2l-2 7q0 1-2 1H7",
 	admin: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
 };
 /** A small drawing beside a text. @param {keyof typeof shapes} name */
 export const icon = (name) => svg("svg", { viewBox: "0 0 24 24", width: 18, height: 18, class: "icon", "aria-hidden": "true" }, svg("path", { d: shapes[name] }));
 
-/** An element of the page itself. @param {string} id @returns {any} */
+/** An element of the page itself. @returns {any} */
 export const byId = (id) => document.getElementById(id);
 
 const numbers = new Intl.NumberFormat();
-/** @param {number} n */
 export const count = (n) => numbers.format(n);
 
-/** @param {number} n @param {string} one @param {string} many */
 export const counted = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 
 /** @param {number} n bytes */
@@ -60,7 +59,7 @@ export function size(n) {
 /** @param {string|null|undefined} iso */
 export const time = (iso) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 
-/** Shows content in the dialog. @param {string} title @param {...Part} content */
+/** Shows content in the dialog. */
 export function show(title, ...content) {
 	const dialog = byId("show");
 	byId("show-title").replaceChildren(title);
@@ -91,7 +90,7 @@ export function confirmed(title, consequence, yes = "Delete", no = "Cancel") {
 }
 
 let quiet = 0;
-/** Says for a while, in the corner, what was done. @param {string} text */
+/** Says for a while, in the corner, what was done. */
 export function tell(text) {
 	const corner = byId("told");
 	corner.hidePopover();
@@ -107,7 +106,7 @@ export function problem(err) {
 	return el("p", { class: "bad", role: "alert" }, err?.message ?? String(err), link && " ", link);
 }
 
-/** Does something, and shows in a place what went wrong. @param {Element} where @param {() => Promise<any>} act */
+/** Does something, and shows in a place what went wrong. */
 export async function attempt(where, act) {
 	try {
 		await act();
@@ -119,28 +118,28 @@ export async function attempt(where, act) {
 /** Has the view that is shown drawn anew. */
 export const renew = () => dispatchEvent(new HashChangeEvent("hashchange"));
 
-/** A view's title, and what it is about. @param {string} title @param {string} about */
-export const heading = (title, about) => [el("h1", title), el("p", { class: "lead" }, about)];
+/** A view's title, and behind a question mark what it is about. */
+export const heading = (title, about) => [el("div", { class: "head" }, el("h1", title), el("details", el("summary", { "aria-label": `About: ${title}` }, "?"), el("p", about)))];
 
-/** A button that does something. @param {string} label @param {() => void} act @param {string} [kind] its class */
+/** A button that does something. @param {string} [kind] its class */
 export const button = (label, act, kind) => el("button", { class: kind, onclick: act }, label);
 
-/** The button that sends a form. @param {string} label @param {string} [kind] its class */
+/** The button that sends a form. @param {string} [kind] its class */
 export const submit = (label, kind = "main") => el("button", { class: kind, type: "submit" }, label);
 
-/** A row of buttons. @param {...Part} content */
+/** A row of buttons. */
 export const buttons = (...content) => el("p", { class: "buttons" }, ...content);
 
-/** A row of fields. @param {...Part} content */
+/** A row of fields. */
 export const row = (...content) => el("div", { class: "row" }, ...content);
 
-/** A link to a view. @param {string} label @param {string} href @param {string} [kind] its class */
+/** A link to a view. @param {string} [kind] its class */
 export const linked = (label, href, kind) => el("a", { href, class: kind }, label);
 
-/** A small text that explains. @param {...Part} content */
+/** A small text that explains. */
 export const hint = (...content) => el("p", { class: "hint" }, ...content);
 
-/** A text that is less loud than others. @param {...Part} content */
+/** A text that is less loud than others. */
 export const soft = (...content) => el("p", { class: "soft" }, ...content);
 
 /**
@@ -163,18 +162,18 @@ export const form = (kind, where, send, ...content) =>
 		...content,
 	);
 
-/** A text as it is; the keyboard can scroll it. @param {Node|string} text */
+/** A text as it is; the keyboard can scroll it. */
 export const pre = (text) => el("pre", { tabindex: 0 }, text);
 
 export const json = (value) => pre(JSON.stringify(value, null, 2));
 
-/** What can be done that is not done often, behind a button. @param {string} label @param {...Part} content */
+/** What can be done that is not done often, behind a button. */
 export const menu = (label, ...content) => el("details", { class: "menu" }, el("summary", { "aria-label": label, title: label }, "⋯"), el("div", ...content));
 
-/** What stands where there is nothing yet: why, and what to do. @param {string} title @param {string} text @param {...(Node|false)} actions */
+/** What stands where there is nothing yet: why, and what to do. @param {...(Node|false)} actions */
 export const empty = (title, text, ...actions) => el("div", { class: "empty" }, el("h2", title), soft(text), actions.length > 0 && buttons(...actions));
 
-/** A control with its label and a sentence of help. @param {string} label @param {Element} control @param {string} [help] */
+/** A control with its label and a sentence of help. */
 export function field(label, control, help) {
 	const id = `help-${++fields}`;
 	if (help) control.setAttribute("aria-describedby", id);
@@ -244,10 +243,9 @@ export const pager = (offset, shown, total, step, what, go) =>
 		el("span", { class: "soft" }, `${what} ${count(Math.min(offset + 1, total))} to ${count(offset + shown)} of ${count(total)}`),
 	);
 
-/** A button that copies a text. @param {string} label @param {() => string} text */
+/** A button that copies a text. @param {() => string} text */
 export const copyButton = (label, text) => button(label, () => copy(text()));
 
-/** @param {string} text */
 async function copy(text) {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -260,10 +258,10 @@ async function copy(text) {
 /** What a document calls itself, if it does. */
 export const titleOf = (d) => ["title", "name", "headline", "subject"].map((name) => d[name]).find((v) => v && typeof v === "string");
 
-/** A text as a filter writes it. @param {string} text */
+/** A text as a filter writes it. */
 export const quoted = (text) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
-/** "baseUrl" as people write it. @param {string} name */
+/** "baseUrl" as people write it. */
 export const label = (name) =>
 	name
 		.replace(/[A-Z]+/g, (c) => ` ${c.toLowerCase()}`)
@@ -274,10 +272,10 @@ export const label = (name) =>
 export const addresses = (list) =>
 	list.map((a) => a.replace(/^\$\{baseUrl\??\}$/, "the address that its workspace names").replace(/\$\{(\w+)\??\}/g, (_, name) => name.toUpperCase())).join(", ");
 
-/** The beginning of a text that may be long. @param {string} text @param {number} most characters */
+/** The beginning of a text that may be long. @param {number} most characters */
 export const beginning = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** Saves a text as a file of the reader's. @param {string} name @param {BlobPart} content */
+/** Saves a text as a file of the reader's. */
 export function download(name, content) {
 	const link = el("a", { href: URL.createObjectURL(new Blob([content])), download: name });
 	link.click();
@@ -310,7 +308,7 @@ export function tabbed(tabs, wrong) {
 	return el("div", bar, body);
 }
 
-/** A text with the stretches between two marks highlighted. @param {string} text @param {string} from @param {string} to */
+/** A text with the stretches between two marks highlighted. */
 export function highlighted(text, from, to) {
 	const out = document.createDocumentFragment();
 	for (const [i, part] of text.split(from).entries()) {

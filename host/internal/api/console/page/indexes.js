@@ -31,42 +31,17 @@ import {
 import { preview } from "./preview.js";
 import { session } from "./session.js";
 
-/**
- * What a setting is for; one without a kind is a list, or JSON. rebuild: changing it reads all documents again.
- * @typedef {{name: string, kind?: "number"|"switch"|"text"|"choice", help: string, rebuild?: boolean, choices?: string[]}} Setting
- */
+/** Settings whose change has all documents read again. */
+const rebuilding = new Set(
+	"searchableAttributes filterableAttributes sortableAttributes stopWords separatorTokens nonSeparatorTokens dictionary proximityPrecision embedders localizedAttributes".split(
+		" ",
+	),
+);
 
-/** @type {Setting[]} */
-const known = [
-	{ name: "searchableAttributes", help: "Attributes that words are looked for in, the most important first. * is all of them.", rebuild: true },
-	{ name: "displayedAttributes", help: "Attributes that answers show. * is all of them." },
-	{ name: "filterableAttributes", help: "Attributes that filters and facets may use.", rebuild: true },
-	{ name: "sortableAttributes", help: "Attributes that hits may be sorted by.", rebuild: true },
-	{ name: "rankingRules", help: "What decides which hit comes first, in this order." },
-	{ name: "distinctAttribute", kind: "text", help: "Of documents with the same value here, only the best is shown." },
-	{ name: "stopWords", help: "Words that are not looked for, such as “the”.", rebuild: true },
-	{ name: "separatorTokens", help: "Signs that end a word, beside the usual ones.", rebuild: true },
-	{ name: "nonSeparatorTokens", help: "Signs that do not end a word.", rebuild: true },
-	{ name: "dictionary", help: "Texts that stay one word, such as “J. R. R.”.", rebuild: true },
-	{ name: "synonyms", help: 'Words that find each other: {"car": ["automobile"]}.' },
-	{ name: "typoTolerance", help: "How many letters a word may differ by, from what length on." },
-	{ name: "proximityPrecision", kind: "choice", choices: ["byWord", "byAttribute"], help: "byWord counts the words between two; byAttribute is smaller.", rebuild: true },
-	{ name: "prefixSearch", kind: "choice", choices: ["indexingTime", "disabled"], help: "Whether the last word may be the beginning of a longer one." },
-	{ name: "facetSearch", kind: "switch", help: "Whether values of facets can be searched." },
-	{ name: "faceting", help: "How many values of a facet are counted, and in which order." },
-	{ name: "pagination", help: "How many hits can be paged through." },
-	{ name: "searchCutoffMs", kind: "number", help: "Milliseconds after which a search answers with what it has." },
-	{ name: "embedders", help: "Services that turn texts into vectors, for search by meaning.", rebuild: true },
-	{ name: "localizedAttributes", help: "Which languages an attribute is written in.", rebuild: true },
-	{ name: "chat", help: "What a model is told about this index, and how much of a document it gets." },
-];
-
-/** @type {import("./app.js").Draw} */
 export async function indexes(root, path, left) {
 	return path[0] ? one(root, path[0], left) : all(root, left);
 }
 
-/** @param {HTMLElement} root @param {AbortSignal} left */
 async function all(root, left) {
 	root.append(...heading("Indexes", "An index is a collection of documents that can be searched, with its own settings."));
 	const list = el("div"),
@@ -116,7 +91,6 @@ async function all(root, left) {
 	await draw(0);
 }
 
-/** @param {string[]} uids */
 function swapForm(uids) {
 	const a = select(uids),
 		b = select(uids, uids[1]),
@@ -141,7 +115,6 @@ function swapForm(uids) {
 	);
 }
 
-/** @param {HTMLElement} root @param {string} uid @param {AbortSignal} left */
 async function one(root, uid, left) {
 	const route = at`/indexes/${uid}`;
 	const info = await call("GET", route);
@@ -153,14 +126,15 @@ async function one(root, uid, left) {
 	);
 	if (session.can("settings.get")) {
 		const settings = await call("GET", `${route}/settings`);
-		root.append(el("h2", "Settings"), settingsEditor(`${route}/settings`, settings));
+		root.append(el("h2", "Settings"), settingsEditor(`${route}/settings`, settings, (await call("GET", "/openapi.json")).components.schemas));
 		if (settings.chat && session.can("documents.get") && session.can("search")) root.append(el("h2", "What the model gets"), await preview(uid, settings.chat, left));
 	}
 	if (session.can("indexes.swap") || session.can("documents.delete") || session.can("indexes.delete")) root.append(el("h2", "Change or delete"), danger(uid, route));
 }
 
-/** @param {string} route */
-function settingsEditor(route, before) {
+/** @param {any} schemas what the description of the API says of the settings */
+function settingsEditor(route, before, schemas) {
+	const whole = (s) => (s?.$ref ? whole(schemas[s.$ref.split("/").pop()]) : s?.anyOf ? whole(s.anyOf[0]) : s);
 	/** @type {Map<string, () => any>} what the form says of each setting */
 	let reads = new Map();
 	const wrong = el("div", { role: "status" });
@@ -168,14 +142,23 @@ function settingsEditor(route, before) {
 		before,
 		(now) => {
 			reads = new Map();
-			return known.filter((s) => s.name in now).map((s) => field(label(s.name), control(s, now[s.name], reads), s.help));
+			return Object.keys(now).map((name) => {
+				const said = schemas.Settings.properties[name];
+				return field(
+					label(name),
+					control(name, whole(said), now[name], reads),
+					said?.description?.replace(/^./, (c) => c.toUpperCase()),
+				);
+			});
 		},
 		() => Object.fromEntries([...reads].map(([name, read]) => [name, read()])),
 		wrong,
 	);
 	const look = async () => {
 		const patch = changes(before, editor.read());
-		const rebuild = known.filter((s) => s.rebuild && s.name in patch).map((s) => label(s.name));
+		const rebuild = Object.keys(patch)
+			.filter((name) => rebuilding.has(name))
+			.map(label);
 		review(
 			route,
 			before,
@@ -259,16 +242,16 @@ export function twoForms(settings, draw, read, wrong) {
 	return { node, read: current };
 }
 
-/** @param {Setting} s @param {Map<string, () => any>} reads */
-function control(s, value, reads) {
-	const kind = s.kind ?? (Array.isArray(value) ? "list" : "json");
+function control(name, schema, value, reads) {
+	const type = [schema?.type].flat()[0];
+	const kind = schema?.enum ? "choice" : type === "boolean" ? "switch" : type === "integer" ? "number" : type === "string" ? "text" : Array.isArray(value) ? "list" : "json";
 	if (kind === "list" || kind === "json") {
 		// Attributes with rules of their own are objects, which a line cannot hold.
 		const lines = kind === "list" && value.every((v) => typeof v === "string");
 		const text = lines ? value.join("\n") : JSON.stringify(value, null, 2);
 		const rows = Math.min(14, Math.max(2, text.split("\n").length));
 		const box = el("textarea", { rows, placeholder: lines && "one a line", value: text });
-		reads.set(s.name, () =>
+		reads.set(name, () =>
 			lines
 				? box.value
 						.trim()
@@ -279,16 +262,16 @@ function control(s, value, reads) {
 		return box;
 	}
 	if (kind === "switch" || kind === "choice") {
-		const box = select(s.choices ?? { true: "on", false: "off" }, String(value));
-		reads.set(s.name, () => (kind === "switch" ? box.value === "true" : box.value));
+		const box = select(schema.enum?.filter(Boolean) ?? { true: "on", false: "off" }, String(value));
+		reads.set(name, () => (kind === "switch" ? box.value === "true" : box.value));
 		return box;
 	}
 	const box = el("input", { type: kind, value: value ?? "", placeholder: "none" });
-	reads.set(s.name, () => (box.value === "" ? null : kind === "number" ? Number(box.value) : box.value));
+	reads.set(name, () => (box.value === "" ? null : kind === "number" ? Number(box.value) : box.value));
 	return box;
 }
 
-/** The settings that differ. @param {any} before */
+/** The settings that differ. */
 export function changes(before, after) {
 	const patch = {};
 	for (const [name, value] of Object.entries(after)) if (JSON.stringify(before[name] ?? null) !== JSON.stringify(value)) patch[name] = value;
@@ -297,19 +280,17 @@ export function changes(before, after) {
 
 const shown = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : null);
 
-/** Setting by setting; of one that has parts, part by part. @param {string} within */
+/** Setting by setting; of one that has parts, part by part. */
 const differences = (before, patch, within = "") =>
 	Object.entries(patch).flatMap(([name, value]) => {
 		const title = within + label(name);
 		if (shown(value) && shown(before[name])) return differences(before[name], changes(before[name], value), `${title}: `);
 		const text = (v) => (secrets.has(name) && v ? "…" : (JSON.stringify(v) ?? "not set"));
-		return [el("li", el("strong", title), el("br"), el("del", { class: "soft" }, text(before[name])), el("br"), el("ins", text(value)))];
+		return [el("li", el("strong", title), el("br"), el("del", text(before[name])), el("br"), el("ins", text(value)))];
 	});
 
-/** @param {any} before */
 const diff = (before, patch) => el("ul", { class: "diff" }, ...differences(before, patch));
 
-/** @param {string} uid @param {string} route */
 function danger(uid, route) {
 	const name = named({ value: uid }),
 		wrong = el("div");

@@ -37,7 +37,6 @@ const purposes = [
 	["Everything", ["*"], "As strong as the master key, but it can be deleted."],
 ];
 
-/** @type {import("./app.js").Draw} */
 export async function keys(root) {
 	root.append(...heading("Keys", "A key says what its holder may do, on which indexes and workspaces, until when. All derive from the master key of whoever runs the service."));
 	const step = 50,
@@ -132,7 +131,7 @@ const base64url = (bytes) =>
 		.replaceAll("=", "");
 
 /**
- * Signs a tenant token: a JWT that narrows a key to what its rules say. It is made here; the service is not asked.
+ * Signs a tenant token, a JWT that narrows a key. The service is not asked.
  * @param {string} uid @param {string} value the key's @param {number|undefined} until seconds
  */
 async function sign(uid, value, rules, until) {
@@ -144,7 +143,6 @@ async function sign(uid, value, rules, until) {
 	return `${head}.${claims}.${base64url(new Uint8Array(signature))}`;
 }
 
-/** @param {any[]} all */
 function tenant(all) {
 	const able = all.filter((k) => k.key && (k.actions.includes("*") || k.actions.includes("search")));
 	const text = soft("A tenant token gives one of your users the part of an index that is theirs. It is signed with a key, here in the browser, and ends when that key does.");

@@ -1,6 +1,5 @@
-// Shows the Markdown of answers and of files. It sets text: nothing becomes markup. Each character is looked at a
-// bounded number of times, whatever the text is: what is within something is read again by one level alone, of
-// which there are few, and what has no end is looked for once.
+// Shows Markdown. It sets text: nothing becomes markup. Each character is looked at a bounded number of times: what is
+// within something is read again by one level, of which there are few, and what has no end is looked for once.
 import { button, copyButton, el, pre } from "./dom.js";
 import { t } from "./i18n.js";
 
@@ -21,10 +20,9 @@ const itemMark = /^( *)([-*+]|\d{1,9}[.)])(?: +|$)/;
 const rowRule = /^ *\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
 const fromMark = /^— /; // where a quote is from
 
-/** @param {string} line */
 const begins = (line) => fenceMark.test(line) || headingMark.test(line) || ruleMark.test(line) || quoteMark.test(line) || itemMark.test(line) || line.startsWith("|");
 
-/** A block of code, with a button that copies it. @param {string} text @param {string} language */
+/** A block of code, with a button that copies it. */
 export const code = (text, language = "") =>
 	el(
 		"div",
@@ -38,10 +36,8 @@ export const code = (text, language = "") =>
 		pre(el("code", text)),
 	);
 
-/** @param {string} text @param {Cite} cite */
 export const markdown = (text, cite) => blocks(text.split("\n"), cite, 0);
 
-/** @param {string[]} lines @param {Cite} cite @param {number} depth */
 function blocks(lines, cite, depth) {
 	const out = document.createDocumentFragment();
 	let i = 0;
@@ -89,13 +85,13 @@ function blocks(lines, cite, depth) {
 	return out;
 }
 
-/** Whether a line ends a fence. @param {string} line @param {string} mark */
+/** Whether a line ends a fence. */
 const closes = (line, mark) => {
 	const end = line.trim();
 	return end.length >= mark.length && end[0] === mark[0] && end === mark[0].repeat(end.length);
 };
 
-/** Draws the list that begins at line i; returns where it ends. @param {string[]} lines @param {Node} out @param {Cite} cite */
+/** Draws the list that begins at line i; returns where it ends. */
 function list(lines, i, out, cite, depth) {
 	const [, indent, mark] = /** @type {RegExpExecArray} */ (itemMark.exec(lines[i]));
 	const ordered = /\d/.test(mark);
@@ -124,7 +120,7 @@ function list(lines, i, out, cite, depth) {
 	return i;
 }
 
-/** Draws the table that begins at line i; returns where it ends. @param {string[]} lines @param {Node} out @param {Cite} cite */
+/** Draws the table that begins at line i; returns where it ends. */
 function rows(lines, i, out, cite) {
 	/** @type {string[][]} */
 	const all = [];
@@ -158,10 +154,7 @@ const word = /[\p{L}\p{N}_]/u;
 const mark = /[*_~]/;
 const names = { "**": "strong", __: "strong", "~~": "del", "*": "em", _: "em" };
 
-/**
- * The text of a line: code, emphasis, links, and what it names.
- * @param {string} text @param {Cite} cite @param {number} [depth]
- */
+/** The text of a line: code, emphasis, links, and what it names. @param {string} text @param {number} [depth] */
 function inline(text, cite, depth = 0) {
 	const out = document.createDocumentFragment();
 	const endless = new Set(); // marks that have no end in the rest
@@ -206,7 +199,7 @@ function inline(text, cite, depth = 0) {
 	return out;
 }
 
-/** Where the emphasis that begins at i ends; -1: it is none; -2: nothing ends one from here on. @param {string} text @param {number} i @param {string} m */
+/** Where the emphasis that begins at i ends; -1: it is none; -2: nothing ends one from here on. */
 function ending(text, i, m) {
 	const begin = i + m.length;
 	if (!text[begin] || /\s/.test(text[begin]) || (m.length === 1 && word.test(text[i - 1] ?? " "))) return -1;
@@ -250,7 +243,6 @@ function bracket(text, i, cite) {
 	return name ? [button(said, () => cite.open(name[1], name[2]), "chip"), end + 1] : [null, end + 1];
 }
 
-/** @param {string} text @param {string} to @param {Cite} cite */
 function link(text, to, cite) {
 	const own = to.startsWith(`${location.origin}/`) ? /\/indexes\/([^/]+)\/documents\/([^/?#]+)$/.exec(to) : null;
 	return own ? button(text, () => cite.open(decodeURIComponent(own[1]), decodeURIComponent(own[2])), "chip") : el("a", { href: to, rel: "noopener", target: "_blank" }, text);
@@ -258,7 +250,6 @@ function link(text, to, cite) {
 
 /** An answer that grows. What is whole is drawn once; of the rest only text is added. */
 export class Growing {
-	/** @param {HTMLElement} into @param {Cite} cite */
 	constructor(into, cite) {
 		this.into = into;
 		this.cite = cite;
@@ -274,13 +265,12 @@ export class Growing {
 		into.replaceChildren(this.last);
 	}
 
-	/** Begins an element that text is added to. @param {string} name */
+	/** Begins an element that text is added to. */
 	open(name) {
 		this.tail = document.createTextNode("");
 		this.last = el(name, this.tail);
 	}
 
-	/** @param {string} more */
 	add(more) {
 		this.text += more;
 		if (this.waiting) return;

@@ -29,7 +29,6 @@ import { session } from "./session.js";
 /** What a state means. */
 const states = { ready: "runs", open: "rests after faults", retiring: "ends its last answers", refused: "refused", unlisted: "not installed" };
 
-/** @type {import("./app.js").Draw} */
 export async function plugins(root) {
 	root.append(
 		...heading(
@@ -83,7 +82,7 @@ async function send(act, from, wish) {
 	return (await request("POST", `/plugins/${act}/file${wish ? `?${new URLSearchParams(wish)}` : ""}`, { form: files })).json();
 }
 
-/** What is asked before a plugin comes: where it is. @param {() => Promise<void>} done */
+/** What is asked before a plugin comes: where it is. */
 function addForm(done) {
 	const source = el("input", {
 			name: "source",
@@ -137,15 +136,11 @@ const differences = (d) =>
 		? el("p", "Nothing differs.")
 		: table(
 				["What", d.old ? `In ${d.old.version}` : "Before", `In ${d.new.version}`],
-				d.changes.map((c) => [`${c.group} ${c.path}`, c.old ?? "–", c.new ?? "–"]),
+				d.changes.map((c) => [`${c.group} ${c.path}`, addresses([c.old ?? "–"]), addresses([c.new ?? "–"])]),
 				"What differs",
 			);
 
-/**
- * Shows what would be installed, and installs it once what it asks for is accepted.
- * @param {string|File[]} from
- * @param {() => Promise<void>} done
- */
+/** Shows what would be installed, and installs it once what it asks for is accepted. */
 function preview(d, from, done) {
 	const taken = d.owner && d.owner !== d.new.name,
 		more = grants(d.widened),
@@ -176,7 +171,7 @@ function preview(d, from, done) {
 	);
 }
 
-/** What may be done about the versions of one plugin. @param {any[]} all @param {() => Promise<void>} done */
+/** What may be done about the versions of one plugin. */
 function versions(p, all, done) {
 	const others = all.filter((o) => o.name === p.name && o.version !== p.version && o.locked),
 		wrong = el("div");
@@ -222,7 +217,7 @@ function versions(p, all, done) {
 	);
 }
 
-/** @param {any[]} all @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be */
+/** @param {(() => Promise<void>)|null} change draws anew what was changed; null: nothing may be */
 function card(p, all, change) {
 	const reach = p.grants?.http ?? [],
 		faults = Object.entries(p.faults ?? {});
@@ -239,7 +234,7 @@ function card(p, all, change) {
 		el(
 			"p",
 			p.source
-				? `Answers for workspaces whose provider is “${p.source}”. `
+				? `${p.description || p.source}. `
 				: p.kind === "guard"
 					? "Sees the texts of workspaces that name it, and may change or block them. "
 					: "Counts what happens, and never sees a text. ",
@@ -249,17 +244,6 @@ function card(p, all, change) {
 		p.error && el("p", { class: "bad" }, p.error),
 		p.lastFault &&
 			el("p", { class: "bad" }, `Last fault, ${time(p.lastFault.at)}: ${p.lastFault.message}${p.lastFault.workspace ? `, over input of workspace ${p.lastFault.workspace}` : ""}`),
-		soft(
-			[
-				counted(p.calls ?? 0, "call", "calls"),
-				p.streams ? `${count(p.streams)} answers under way` : "",
-				faults.length > 0 ? `faults: ${faults.map(([kind, n]) => `${n} ${kind}`).join(", ")}` : "no faults",
-				p.fuelP50 ? `fuel of a call: half take up to ${count(p.fuelP50)}, nearly all up to ${count(p.fuelP99)}` : "",
-				p.memory ? `${size(p.memory)} of memory` : "",
-			]
-				.filter(Boolean)
-				.join(" · "),
-		),
 		el(
 			"details",
 			el("summary", "Change or remove it"),
@@ -267,7 +251,22 @@ function card(p, all, change) {
 				? [versions(p, all, change)]
 				: [soft("On the machine of this service, without a restart: ", el("code", "parley plugin install | pin | rollback | remove"), ".")]),
 		),
-		p.sha256 && hint(`sha256 ${p.sha256}`),
-		buttons(button("All figures", () => show(`${p.name} ${p.version}`, json(p)))),
+		el(
+			"details",
+			el("summary", "Figures"),
+			soft(
+				[
+					counted(p.calls ?? 0, "call", "calls"),
+					p.streams ? `${count(p.streams)} answers under way` : "",
+					faults.length > 0 ? `faults: ${faults.map(([kind, n]) => `${n} ${kind}`).join(", ")}` : "no faults",
+					p.fuelP50 ? `fuel of a call: half take up to ${count(p.fuelP50)}, nearly all up to ${count(p.fuelP99)}` : "",
+					p.memory ? `${size(p.memory)} of memory` : "",
+				]
+					.filter(Boolean)
+					.join(" · "),
+			),
+			p.sha256 && hint(`sha256 ${p.sha256}`),
+			buttons(button("All figures", () => show(`${p.name} ${p.version}`, json(p)))),
+		),
 	);
 }

@@ -59,13 +59,12 @@ const explained = (details) =>
 				),
 			];
 
-/** A search is part of its view's address, so that it can be sent. @param {string} index @param {Record<string, string>} asked */
+/** A search is part of its view's address, so that it can be sent. */
 const address = (index, asked) => {
 	const query = new URLSearchParams(Object.entries(asked).filter(([, v]) => v));
 	return `#/search/${encodeURIComponent(index)}${query.size ? `/${encodeURIComponent(String(query))}` : ""}`;
 };
 
-/** @type {import("./app.js").Draw} */
 export async function search(root, path, left) {
 	root.append(...heading("Search", "Hits come while you type. The address holds the search, so it can be sent."));
 	const uids = await session.indexes();
@@ -110,7 +109,7 @@ export async function search(root, path, left) {
 
 	let running = new AbortController();
 	left.addEventListener("abort", () => running.abort());
-	/** Searches anew, or for the hits after those that are shown. @param {number} offset */
+	/** Searches anew, or for the hits after those that are shown. */
 	async function run(offset = 0) {
 		running.abort();
 		if (!index.value) return;

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 
 export const session = {
-	/** @type {{actions: string[], indexes: string[], expiresAt: string|null, open: boolean, network: boolean}|null} */
+	/** @type {{actions: string[], indexes: string[], expiresAt: string|null, open: boolean, network: boolean, feedback: boolean}|null} */
 	rights: null,
 
 	/** Whether the service asks for no key. */

@@ -5,12 +5,9 @@ import { t } from "./i18n.js";
 import { markdown } from "./markdown.js";
 import { session } from "./session.js";
 
-/**
- * A passage that a model was given.
- * @typedef {{n: number, name: string, heading: string, text: string, url: string, asked: string, index: string, doc: any}} Source
- */
+/** A passage that a model was given. @typedef {{n: number, name: string, heading: string, text: string, url: string, asked: string, index: string, doc: any}} Source */
 
-/** The passages of an answer's searches by number, each once. @param {import("./talks.js").Message} m @returns {Source[]} */
+/** The passages of an answer's searches by number, each once. @returns {Source[]} */
 export function sourcesOf(m) {
 	/** @type {Map<number, Source>} */
 	const found = new Map();
@@ -27,10 +24,10 @@ export function sourcesOf(m) {
 	return [...found.values()].sort((a, b) => a.n - b.n);
 }
 
-/** The numbers that an answer names. @param {string} content @returns {Set<number>} */
+/** The numbers that an answer names. @returns {Set<number>} */
 export const namedIn = (content) => new Set([...content.matchAll(/\[(\d{1,4}(?:, ?\d{1,4}){0,20})\]/g)].flatMap((m) => m[1].split(",").map(Number)));
 
-/** Whether what was found does not answer: the service said so to the model. @param {import("./talks.js").Message} m */
+/** Whether the service said to the model that what was found does not answer. */
 const poor = (m) =>
 	(m.searches ?? []).every((s) => {
 		try {
@@ -46,10 +43,10 @@ const common = new Set(
 	),
 );
 
-/** The words of a question that say what it is about. @param {string} question */
+/** The words of a question that say what it is about. */
 const words = (question) => [...new Set((question.toLocaleLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((w) => w.length > 2 && !common.has(w)))];
 
-/** Marks the words of a question in what a node has. @param {Node} node @param {string} question */
+/** Marks the words of a question in what a node has. */
 export function marked(node, question) {
 	const wanted = words(question);
 	const same = (w) =>
@@ -68,7 +65,7 @@ export function marked(node, question) {
 	return node;
 }
 
-/** A passage without the signs of its Markdown. @param {string} text */
+/** A passage without the signs of its Markdown. */
 const plain = (text) =>
 	text
 		.replace(/^ *(?:```.*|~~~.*|[|:\s-]+)$/gm, "")
@@ -77,10 +74,9 @@ const plain = (text) =>
 		.replace(/\s+/g, " ")
 		.trim();
 
-/** Where in its file a document is. @param {any} d */
+/** Where in its file a document is. */
 export const place = (d) => (d.page ? (d.pageEnd ? t`pages ${d.page}–${d.pageEnd}` : t`page ${d.page}`) : d.line ? t`line ${d.line}` : "");
 
-/** @param {Source} s */
 const card = (s) =>
 	el(
 		"button",
@@ -90,7 +86,7 @@ const card = (s) =>
 		marked(el("span", { class: "passage" }, plain(s.text.slice(0, 2000)).slice(0, 400)), s.asked),
 	);
 
-/** Shows a source: its file at the place, or the document that it is of. @param {Source} s */
+/** Shows a source: its file at the place, or the document that it is of. */
 export function look(s) {
 	const title = s.heading ? `${s.name} › ${s.heading}` : s.name;
 	const passage = el("section", { class: "here" }, soft([t`What the model got`, place(s.doc)].filter(Boolean).join(" · ")), marked(el("div", markdown(s.text, nothing)), s.asked));
@@ -130,7 +126,7 @@ export async function file(index, d, o = {}) {
 	}
 }
 
-/** Shows a document that an answer names by index and id. @param {string} index @param {string} id */
+/** Shows a document that an answer names by index and id. */
 export async function lookUp(index, id) {
 	show(`${index}/${id}`, soft(t`Loading the document…`));
 	try {

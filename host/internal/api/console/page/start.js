@@ -1,14 +1,12 @@
 // The first screen: what this service is, and the way from nothing to an answer.
 import { at, call } from "./api.js";
-import { figure } from "./chart.js";
-import { attempt, count, counted, el, heading, hint, linked, soft, time } from "./dom.js";
+import { attempt, counted, el, heading, hint, linked, soft, time } from "./dom.js";
 import { session } from "./session.js";
 import { dropZone, workspaceFor } from "./upload.js";
 
-/** Nothing where the key may not ask, or the feature is off. @param {string} action @param {string} path */
+/** Nothing where the key may not ask, or the feature is off. */
 const quietly = (action, path) => (session.can(action) ? call("GET", path).catch(() => null) : null);
 
-/** @type {import("./app.js").Draw} */
 export async function start(root) {
 	const [version, stats, chats, plugins] = await Promise.all([
 		quietly("version", "/version"),
@@ -98,11 +96,6 @@ export async function start(root) {
 		});
 	}
 
-	if (total > 0)
-		root.append(
-			el("h2", "Documents by index"),
-			el("div", { class: "cards figures" }, ...indexes.slice(0, 24).map(([uid, x]) => figure(count(x.numberOfDocuments), linked(uid, at`#/search/${uid}`)))),
-		);
 	root.append(
 		hint(`Parley ${version?.pkgVersion ?? ""}: ${session.open ? "open, it asks for no key" : "locked, it asks for a key"}.${until ? ` Yours ends at ${time(until)}.` : ""}`),
 	);

@@ -1,10 +1,7 @@
-// Conversations. They are kept in this browser's database; where it gives none, as long as the page is open.
+// Conversations, in this browser's database; where there is none, as long as the page is open.
 import { t } from "./i18n.js";
 
-/**
- * A search of an answer: what the model asked, what was found, and the text that it got.
- * @typedef {{id: string, asked: any, documents?: any[], text?: string}} Search
- */
+/** A search of an answer: what the model asked, what was found, and the text that it got. @typedef {{id: string, asked: any, documents?: any[], text?: string}} Search */
 
 /** @typedef {{role: string, content: string, workspace?: string, searches?: Search[], facts?: string, id?: string, rated?: string}} Message one of a conversation */
 
@@ -75,7 +72,7 @@ export const talks = {
 		return [...[...unkept.values()].map(headOf), ...kept.filter((h) => !unkept.has(h.id))].sort((a, b) => b.changed - a.changed);
 	},
 
-	/** @param {string} id @returns {Promise<Talk|null>} */
+	/** @returns {Promise<Talk|null>} */
 	async get(id) {
 		return unkept.get(id) ?? (await within("readonly", (s) => s.talks.get(id)).catch(() => null)) ?? null;
 	},
@@ -86,7 +83,7 @@ export const talks = {
 		return [...unkept.values(), ...kept.filter((k) => !unkept.has(k.id))];
 	},
 
-	/** Keeps one as it is now; rejects where the browser has no room, and then has it until the page is closed. @param {Talk} talk */
+	/** Keeps one; rejects where there is no room, and then has it until the page is closed. @param {Talk} talk */
 	async put(talk) {
 		const copy = structuredClone(talk);
 		try {
@@ -103,7 +100,6 @@ export const talks = {
 		}
 	},
 
-	/** @param {string} id */
 	async remove(id) {
 		unkept.delete(id);
 		await within("readwrite", (s) => {
@@ -123,7 +119,7 @@ export const talks = {
 		tell("");
 	},
 
-	/** The ids of those in which a text stands, read one after the other. @param {string} text @param {AbortSignal} signal @returns {Promise<Set<string>>} */
+	/** The ids of those that have a text. @returns {Promise<Set<string>>} */
 	async find(text, signal) {
 		const found = new Set();
 		const look = (talk) => {
@@ -146,9 +142,8 @@ export const talks = {
 export const drafts = {
 	place: "parley-drafts",
 	all: () => JSON.parse(localStorage.getItem(drafts.place) ?? "{}"),
-	/** @param {string} id @returns {string} */
+	/** @returns {string} */
 	get: (id) => drafts.all()[id] ?? "",
-	/** @param {string} id @param {string} text */
 	set(id, text) {
 		const all = drafts.all();
 		if (text) all[id] = text;

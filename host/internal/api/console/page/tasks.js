@@ -6,7 +6,6 @@ import { session } from "./session.js";
 const states = ["enqueued", "processing", "succeeded", "failed", "canceled"];
 const types = ["documentAdditionOrUpdate", "documentDeletion", "settingsUpdate", "indexCreation", "indexUpdate", "indexDeletion", "indexSwap", "dumpCreation", "snapshotCreation"];
 
-/** @type {import("./app.js").Draw} */
 export async function tasks(root, _path, left) {
 	const status = select([["", "any"], ...states]),
 		type = select([["", "any"], ...types.map((t) => [t, label(t)])]),

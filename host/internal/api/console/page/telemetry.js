@@ -4,7 +4,6 @@ import { bars, figure } from "./chart.js";
 import { attempt, button, buttons, confirmed, count, counted, download, el, empty, heading, json, pre, renew, show, size, soft, table, time } from "./dom.js";
 import { session } from "./session.js";
 
-/** @type {import("./app.js").Draw} */
 export async function telemetry(root, _path, left) {
 	root.append(
 		...heading(
@@ -59,23 +58,16 @@ export async function telemetry(root, _path, left) {
 						button("Save all as a file", save),
 					),
 				]),
-		el("h2", "What can be counted"),
-	);
-	const by = Map.groupBy(metrics.results, (m) => m.collector);
-	for (const [collector, list] of by) {
-		root.append(
-			el(
-				"details",
-				el("summary", `${collector}: ${counted(list.length, "metric", "metrics")}`),
-				table(
-					["Metric", "Meaning", "Kind"],
-					list.map((m) => [m.path, m.meaning, m.by ? `${m.kind} by ${m.by.label}` : m.kind]),
-					collector,
-				),
+		el(
+			"details",
+			el("summary", `What can be counted: ${counted(metrics.results.length, "metric", "metrics")}`),
+			table(
+				["Metric", "Meaning", "Collector"],
+				metrics.results.map((m) => [m.path, m.meaning, m.collector]),
+				"What can be counted",
 			),
-		);
-	}
-	if (by.size === 0) root.append(soft("No collector is loaded."));
+		),
+	);
 	const wrong = el("div");
 	root.append(
 		el("h2", "Delete it"),

@@ -7,7 +7,7 @@ import { session } from "./session.js";
 const rows = { json: "application/json", ndjson: "application/x-ndjson", jsonl: "application/x-ndjson", csv: "text/csv" };
 const extension = (name) => name.split(".").pop()?.toLowerCase() ?? "";
 
-/** The first rows of a file; a big one is not read whole. @param {File} file @returns {Promise<Record<string, any>[]>} */
+/** The first rows of a file; a big one is not read whole. @returns {Promise<Record<string, any>[]>} */
 async function firstRows(file) {
 	const text = await file.slice(0, 1 << 18).text();
 	if (extension(file.name) === "csv") return csv(text);
@@ -30,7 +30,7 @@ async function firstRows(file) {
 /** Stands for ids that are made. No field is called so. */
 const makeIds = "\n";
 
-/** A file of rows with a field "id" that numbers them. A quoted value may go over several lines. @param {File} file */
+/** A file of rows with a field "id" that numbers them. */
 async function numbered(file) {
 	const base = file.name
 		.replace(/\.[^.]*$/, "")
@@ -50,7 +50,7 @@ async function numbered(file) {
 	return new File([out, text.slice(from)], file.name);
 }
 
-/** The first three rows of a text of comma separated values. @param {string} text */
+/** The first three rows of a text of comma separated values. */
 function csv(text) {
 	const lines = [[""]];
 	let quoted = false;
@@ -65,7 +65,7 @@ function csv(text) {
 	return values.slice(0, 3).map((v) => Object.fromEntries(names.map((name, i) => [name.split(":")[0], v[i] ?? ""])));
 }
 
-/** The files of what was dropped, and those in folders, each with its path; hidden ones are left out. @param {DataTransfer} data */
+/** The files that were dropped, those in folders with their paths; no hidden ones. @param {DataTransfer} data */
 export async function dropped(data) {
 	/** @type {File[]} */
 	const files = [];
@@ -88,7 +88,7 @@ export async function dropped(data) {
 	return files;
 }
 
-/** What a collection of files may be called. @param {File[]} files */
+/** What a collection of files may be called. */
 function nameOf(files) {
 	const [folder, file] = files[0].name.split("/");
 	const name = (file ? folder : files.length > 1 ? "" : folder.replace(/\.[^.]*$/, ""))
@@ -101,11 +101,11 @@ function nameOf(files) {
 }
 
 /**
- * A place to drop files on, or to choose them. It asks which collection they go to: a new one, if nothing else is said.
+ * A place to drop or choose files. It asks which collection they go to: a new one by default.
  * @param {{into?: string, done: (index: string) => void|Promise<void>}} o into: the collection that is looked at; done is called once files can be found
  */
 export function dropZone({ into, done }) {
-	const pick = el("input", { type: "file", multiple: true, "aria-label": t`Files` }); // of any format: the service says which it cannot read
+	const pick = el("input", { type: "file", multiple: true, "aria-label": t`Files` }); // the service says what it cannot read
 	const state = el("div", { role: "status" });
 	const zone = el(
 		"div",
@@ -116,7 +116,7 @@ export function dropZone({ into, done }) {
 		state,
 	);
 
-	/** Asks where files go to, and sends them there. @param {File[]} files */
+	/** Asks where files go to, and sends them there. */
 	async function add(files) {
 		state.replaceChildren();
 		if (files.length === 0) return;
@@ -136,7 +136,7 @@ export function dropZone({ into, done }) {
 			async () => {
 				card.remove();
 				const index = place.value || name.value;
-				// Texts share a task. Files of rows have one each, and a field with the id that somebody chooses.
+				// Texts share a task. Files of rows have one each, and a field with the id.
 				const written = files.filter((f) => !rows[extension(f.name)]);
 				for (let i = 0; i < written.length; i += 200) await send(index, written.slice(i, i + 200));
 				for (const f of files) if (rows[extension(f.name)]) await attempt(state, () => look(index, f));
@@ -148,7 +148,7 @@ export function dropZone({ into, done }) {
 		card.querySelector("button")?.focus();
 	}
 
-	/** Shows the first rows of a file, and asks which field holds the id where the index does not know. @param {string} index @param {File} file */
+	/** Shows the first rows of a file, and asks which field holds the id. */
 	async function look(index, file) {
 		const [first, info] = await Promise.all([firstRows(file), session.can("indexes.get") ? call("GET", at`/indexes/${index}`).catch(() => null) : null]);
 		if (first.length === 0) throw new Error(`${file.name} begins with no row that can be read. It may be empty, or of another format.`);
@@ -188,13 +188,13 @@ export function dropZone({ into, done }) {
 		state.append(asked);
 	}
 
-	/** Sends files that make one task, and waits until their documents can be found. @param {string} index @param {File[]} batch @param {string} [primaryKey] */
+	/** Sends files that make one task, and waits until their documents can be found. @param {string} [primaryKey] */
 	async function send(index, batch, primaryKey) {
 		const name = batch.length === 1 ? batch[0].name : counted(batch.length, "file", "files");
 		const bar = el("progress", { "aria-label": name, max: 1 });
 		const says = el("p");
 		const line = el("div", says, bar);
-		/** @param {string} text @param {number|null} [part] */
+		/** @param {number|null} [part] */
 		const tell = (text, part = null) => {
 			says.replaceChildren(el("bdi", name), `: ${text}`);
 			if (part === null) bar.removeAttribute("value");
@@ -241,7 +241,6 @@ export function dropZone({ into, done }) {
 	return { node: zone, add };
 }
 
-/** @param {string} index @param {File[]} batch @param {string|undefined} primaryKey @param {(part: number) => void} progress */
 function upload(index, batch, primaryKey, progress) {
 	const type = rows[extension(batch[0].name)];
 	const route = at`/indexes/${index}`;

@@ -4,7 +4,7 @@ import { bars, figure } from "./chart.js";
 import { attempt, button, count, el, empty, heading, renew, size, table } from "./dom.js";
 import { session } from "./session.js";
 
-/** Reads the text form of Prometheus: samples by name. @param {string} text @returns {Map<string, {labels: Record<string, string>, value: number}[]>} */
+/** Reads the text form of Prometheus: samples by name. @returns {Map<string, {labels: Record<string, string>, value: number}[]>} */
 function samples(text) {
 	const all = new Map();
 	for (const line of text.split("\n")) {
@@ -17,7 +17,6 @@ function samples(text) {
 	return all;
 }
 
-/** @type {import("./app.js").Draw} */
 export async function usage(root, _path, left) {
 	root.append(...heading("Usage", "What was asked and what it took, since this service started. A token is a piece of a word; providers charge by them."));
 	const budgets = await call("GET", "/usage", undefined, left).catch(() => null);
@@ -78,7 +77,7 @@ export async function usage(root, _path, left) {
 	}
 }
 
-/** @param {HTMLElement} root @param {any} budgets the answer of GET /usage */
+/** @param {any} budgets the answer of GET /usage */
 function drawBudgets(root, budgets) {
 	for (const [title, rows] of [
 		["Workspaces", budgets.workspaces],

@@ -6,6 +6,7 @@ import {
 	button,
 	buttons,
 	confirmed,
+	counted,
 	el,
 	empty,
 	field,
@@ -24,6 +25,7 @@ import {
 	submit,
 	tell,
 } from "./dom.js";
+import { received } from "./feedback.js";
 import { changes, review, twoForms } from "./indexes.js";
 import { session } from "./session.js";
 
@@ -56,12 +58,10 @@ const limits = {
 	parallel: "Answers under way at a time.",
 };
 
-/** @type {import("./app.js").Draw} */
 export async function workspaces(root, path) {
 	return path[0] ? one(root, path[0]) : all(root);
 }
 
-/** @param {HTMLElement} root */
 async function all(root) {
 	root.append(...heading("Workspaces", "A workspace says which provider and model answer, from which indexes, and what the model is told. Clients of /v1 name it as their model."));
 	if (session.can("chatsSettings.update")) {
@@ -108,7 +108,6 @@ async function all(root) {
 	await draw(0);
 }
 
-/** @param {HTMLElement} root @param {string} uid */
 async function one(root, uid) {
 	const chat = at`/chats/${uid}`,
 		route = `${chat}/settings`;
@@ -121,6 +120,7 @@ async function one(root, uid) {
 		session.can("plugins.get") ? call("GET", "/plugins").then((p) => p.results) : [],
 		session.indexes(),
 	]);
+	const defaults = before && session.can("chats.get") ? (await call("GET", chat)).defaults : null;
 	if (!before) root.append(el("p", { class: "notice" }, "This workspace is made when its settings are saved."));
 	const sources = [...new Set(plugins.map((p) => p.source).filter(Boolean))];
 	const saved = before ?? { source: sources.includes("extract") ? "extract" : null, indexUids: null };
@@ -129,7 +129,7 @@ async function one(root, uid) {
 	const editor = twoForms(
 		saved,
 		(now) => {
-			const drawn = drawForm(now, saved, { chat: before && chat, sources, plugins, indexes });
+			const drawn = drawForm(now, saved, { chat, ask: () => patched(), defaults, sources, plugins, indexes });
 			read = drawn.read;
 			return drawn.nodes;
 		},
@@ -173,6 +173,7 @@ async function one(root, uid) {
 					before && session.can("chats.delete") && button("Delete workspace", () => attempt(said, remove), "danger"),
 				)
 			: soft("This key may read these settings, not change them."),
+		before && session.can("chatsSettings.update") ? received(uid) : "",
 	);
 }
 
@@ -180,28 +181,60 @@ async function one(root, uid) {
  * The settings of a workspace as a form.
  * @param {any} now its values
  * @param {any} saved those that the service has
- * @param {{chat: string|null, sources: any[], plugins: any[], indexes: string[]}} has chat: where models are asked for; null: nowhere yet
+ * @param {{chat: string, ask: () => any, defaults: any, sources: any[], plugins: any[], indexes: string[]}} has chat: its route; ask: what the page says, saved or not
  */
-function drawForm(now, saved, { chat, sources, plugins, indexes }) {
+function drawForm(now, saved, { chat, ask, defaults, sources, plugins, indexes }) {
 	const reads = new Map();
-	/** @param {string} name @param {string} help @param {(text: string) => any} [as] */
+	/** @param {(text: string) => any} [as] */
 	const text = (name, control, help, as = (t) => t) => {
 		reads.set(name, () => (control.value === "" ? null : as(control.value)));
 		return field(label(name.replace("limits.", "")), control, help);
 	};
 	const number = (name, value, help) => text(name, el("input", { type: "number", min: 0, value: value ?? "", placeholder: "no limit" }), help, Number);
 
-	const source = select([["", "none"], ...new Set([...sources, now.source].filter(Boolean))], now.source ?? "");
+	/** The plugin that answers a source. */
+	const pluginOf = (name) => plugins.find((p) => p.source === name && p.use) ?? plugins.find((p) => p.source === name);
+	const radios = [...new Set([...sources, now.source].filter(Boolean))].map((name) =>
+		el("input", { type: "radio", name: "source", value: name, checked: name === now.source, onchange: () => chooseSource() }),
+	);
+	const source = {
+		get value() {
+			return radios.find((r) => r.checked)?.value ?? "";
+		},
+	};
+	const needs = (p) =>
+		Object.entries(p?.settings ?? {})
+			.filter(([, o]) => o.required)
+			.map(([name]) => label(name))
+			.join(", ");
+	const choice = el(
+		"fieldset",
+		el("legend", "Who answers"),
+		el(
+			"div",
+			{ class: "cards" },
+			...radios.map((r) => {
+				const p = pluginOf(r.value);
+				return el(
+					"label",
+					{ class: "choice" },
+					r,
+					el("span", el("b", p?.name ?? r.value), soft(p?.description ?? "No plugin for it is loaded."), hint(needs(p) ? `Needs: ${needs(p)}` : "Needs nothing")),
+				);
+			}),
+		),
+	);
 	reads.set("source", () => source.value || null);
 	const about = el("p", { class: "hint" }),
-		accountFields = el("div", { class: "form" });
+		accountFields = el("div", { class: "form" }),
+		more = el("div", { class: "form" }); // of the account, what few need
 	let accountReads = new Map();
 	let optionReads = new Map();
 	function drawAccount() {
 		accountReads = new Map();
 		optionReads = new Map();
 		const all = plugins.filter((p) => p.source && p.source === source.value);
-		const plugin = all.find((p) => p.use) ?? all[0];
+		const plugin = pluginOf(source.value);
 		about.replaceChildren(
 			!source.value
 				? "Nobody answers until a provider is chosen."
@@ -210,12 +243,14 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 					: "No plugin for this source is loaded.",
 		);
 		accountFields.replaceChildren();
+		more.replaceChildren();
 		// Which settings of an account a provider reads, its manifest says.
-		for (const [name, o] of Object.entries(plugin?.settings ?? {})) {
-			accountFields.append(option(name, { ...o, type: "string", secret: name === "apiKey" }, now[name], saved[name], accountReads));
+		for (const [name, o] of Object.entries(plugin?.settings ?? {}).sort(([, a], [, b]) => Number(b.required ?? 0) - Number(a.required ?? 0))) {
+			const place = o.required || name === "apiKey" || name === "baseUrl" ? accountFields : more;
+			place.append(option(name, { ...o, type: "string", secret: name === "apiKey" }, now[name], saved[name], accountReads));
 		}
 		for (const [name, o] of Object.entries(plugin?.options ?? {})) {
-			accountFields.append(option(name, o, now.options?.[name], saved.options?.[name], optionReads));
+			(o.required ? accountFields : more).append(option(name, o, now.options?.[name], saved.options?.[name], optionReads));
 		}
 		if (all.length > 1 || now.plugin || now.pluginVersion) {
 			const version = select(
@@ -224,32 +259,45 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 			);
 			accountReads.set("plugin", () => version.value.split("@")[0] || null);
 			accountReads.set("pluginVersion", () => version.value.split("@")[1] ?? null);
-			accountFields.append(field("Plugin and version", version, "Of this workspace alone."));
+			more.append(field("Plugin and version", version, "Of this workspace alone."));
 		}
 	}
-	source.addEventListener("change", drawAccount);
 	drawAccount();
+	/** Draws the account, and looks whether a server answers where its kind listens by default. */
+	async function chooseSource() {
+		drawAccount();
+		const [, local] = /(https?:\/\/localhost[:/\w]*)/.exec(pluginOf(source.value)?.settings?.baseUrl?.description ?? "") ?? [];
+		const box = accountFields.querySelector("[name=baseUrl]");
+		if (!local || !box || box.value || !session.can("chatsSettings.update")) return;
+		box.placeholder = local;
+		try {
+			const { results } = await call("POST", `${chat}/models`, { source: source.value, baseUrl: local });
+			if (!box.value) box.value = local;
+			about.append(el("span", { class: "good" }, ` Found at ${local}: ${counted(results.length, "model", "models")}.`));
+		} catch {
+			about.append(` Nothing answers at ${local}.`);
+		}
+	}
 
 	const offered = el("datalist", { id: "models" });
 	const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one", list: "models" });
 	const asked = el("p", { class: "hint", role: "status" });
-	// The provider is asked once, when somebody is about to choose.
-	model.addEventListener(
-		"focus",
-		async () => {
-			if (!chat) return;
-			asked.replaceChildren("Asking the provider for its models…");
-			try {
-				const { results } = await call("GET", `${chat}/models`);
-				offered.replaceChildren(...results.map((m) => el("option", { value: m.id })));
-				asked.replaceChildren(results.length > 0 ? `${results.length} models of the provider can be chosen.` : "The provider names no models.");
-			} catch (err) {
-				const { code, message } = err;
-				asked.replaceChildren(code === "unimplemented_chat_models" ? "" : `The provider did not list its models: ${message}`);
-			}
-		},
-		{ once: true },
-	);
+	let last = "";
+	// Asked for what the page says, and again once that is another.
+	model.addEventListener("focus", async () => {
+		const body = ask();
+		if (!session.can("chatsSettings.update") || !source.value || JSON.stringify(body) === last) return;
+		last = JSON.stringify(body);
+		asked.replaceChildren("Asking the provider for its models…");
+		try {
+			const { results } = await call("POST", `${chat}/models`, body);
+			offered.replaceChildren(...results.map((m) => el("option", { value: m.id })));
+			asked.replaceChildren(results.length > 0 ? `${counted(results.length, "model", "models")} of the provider can be chosen.` : "The provider names no models.");
+		} catch (err) {
+			last = "";
+			asked.replaceChildren(err.code === "unimplemented_chat_models" ? "" : err.message);
+		}
+	});
 
 	const every = el("input", { type: "checkbox", checked: !now.indexUids });
 	const boxes = [...new Set([...indexes, ...(now.indexUids ?? [])])].map((x) =>
@@ -260,7 +308,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	});
 	reads.set("indexUids", () => (every.checked ? null : boxes.filter((b) => b.checked).map((b) => b.value)));
 
-	// A guard that is chosen keeps its place, options and stages; a new one comes last, at all its stages.
+	// A guard that is set keeps its place, options and stages; a new one comes last.
 	const guards = now.guards ?? [];
 	const guardBoxes = [...new Set([...guards.map((g) => g.plugin), ...plugins.filter((p) => p.kind === "guard").map((p) => p.name)])].map((name) =>
 		el("input", { type: "checkbox", value: name, checked: guards.some((g) => g.plugin === name) }),
@@ -270,13 +318,36 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 
 	const promptReads = new Map();
 	const promptFields = Object.entries(prompts).map(([name, title]) => {
-		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: "the default" });
-		promptReads.set(name, () => box.value || null);
-		const reset = button("Reset to the default", () => {
-			box.value = "";
-			box.focus();
-		});
-		return el("div", field(title, box), session.can("chatsSettings.update") && reset);
+		const box = el("textarea", { rows: name === "system" ? 10 : 3, value: now.prompts?.[name] ?? "", placeholder: defaults?.[name] ?? "the default" });
+		promptReads.set(name, () => (box.value === (now.prompts?.[name] ?? "") ? (now.prompts?.[name] ?? null) : box.value === defaults?.[name] ? null : box.value || null));
+		const compared = el("div");
+		const compare = () => {
+			const own = box.value || (defaults?.[name] ?? "");
+			const only = (a, b, tag) =>
+				a
+					.split("\n")
+					.filter((line) => line && !b.split("\n").includes(line))
+					.map((line) => el(tag, line));
+			const parts = defaults && own !== defaults[name] ? [...only(defaults[name], own, "del"), ...only(own, defaults[name], "ins")] : [];
+			compared.replaceChildren(
+				parts.length > 0
+					? el(
+							"details",
+							el("summary", "Differs from the default"),
+							el("div", { class: "lines" }, ...parts),
+							session.can("chatsSettings.update") &&
+								button("Reset to the default", () => {
+									box.value = "";
+									compare();
+									box.focus();
+								}),
+						)
+					: hint(defaults ? "The default." : ""),
+			);
+		};
+		box.addEventListener("input", compare);
+		compare();
+		return el("div", field(title, box), compared);
 	});
 
 	const tools = select({ true: "may bring functions of their own", false: "may bring none" }, String(now.clientTools ?? true));
@@ -301,7 +372,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	const untouched = JSON.stringify(readForm());
 	return {
 		nodes: [
-			field("Provider", source, "The service that answers, through a plugin. “extract” needs no account and no model."),
+			choice,
 			about,
 			accountFields,
 			text("defaultModel", model, "What is asked when a client names the workspace alone."),
@@ -313,26 +384,35 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 				el("label", { class: "check" }, every, "All, also those to come"),
 				el("div", { class: "checks" }, ...boxes.map((b) => el("label", { class: "check" }, b, b.value))),
 			),
-			guardBoxes.length > 0 &&
-				el(
-					"details",
-					el("summary", "Guards"),
-					hint("They see texts where these enter and leave, in this order, and may change them or end the answer."),
-					el("div", { class: "checks" }, ...guardBoxes.map((b) => el("label", { class: "check" }, b, b.value))),
-					chat && session.can("chatsSettings.update") && trial(chat, readGuards),
-				),
-			el("details", el("summary", "What the model is told"), el("div", { class: "form" }, ...promptFields)),
 			el(
 				"details",
-				el("summary", "Limits"),
+				el("summary", "Advanced"),
 				el(
 					"div",
 					{ class: "form" },
-					...Object.entries(rules).map(([name, help]) => number(name, now[name], help)),
-					...limitFields,
-					row(field("Tokens", amount, "A budget, by the calendar in UTC."), field("in each", period)),
-					field("Clients", messages),
-					field("and", tools),
+					more,
+					guardBoxes.length > 0 &&
+						el(
+							"details",
+							el("summary", "Guards"),
+							hint("They see texts where these enter and leave, in this order, and may change them or end the answer."),
+							el("div", { class: "checks" }, ...guardBoxes.map((b) => el("label", { class: "check" }, b, b.value))),
+							defaults && session.can("chatsSettings.update") && trial(chat, readGuards),
+						),
+					el("details", el("summary", "What the model is told"), el("div", { class: "form" }, ...promptFields)),
+					el(
+						"details",
+						el("summary", "Limits"),
+						el(
+							"div",
+							{ class: "form" },
+							...Object.entries(rules).map(([name, help]) => number(name, now[name], help)),
+							...limitFields,
+							row(field("Tokens", amount, "A budget, by the calendar in UTC."), field("in each", period)),
+							field("Clients", messages),
+							field("and", tools),
+						),
+					),
 				),
 			),
 		],
@@ -343,7 +423,7 @@ function drawForm(now, saved, { chat, sources, plugins, indexes }) {
 	};
 }
 
-/** Where guards are given a text. Nothing is kept of it. @param {string} chat @param {() => any[]} guards */
+/** Where guards are given a text. Nothing is kept of it. */
 function trial(chat, guards) {
 	const text = el("textarea", { rows: 3 }),
 		stage = select(stages),
@@ -384,6 +464,7 @@ function option(name, o, value, kept, reads) {
 	const number = o.type === "integer" || o.type === "number";
 	if (o.secret) secrets.add(name);
 	const box = el("input", {
+		name,
 		type: o.secret ? "password" : number ? "number" : "text",
 		min: o.minimum,
 		max: o.maximum,
