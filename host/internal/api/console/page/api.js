@@ -47,6 +47,11 @@ export class Refused extends Error {
 	}
 }
 
+/** Says that nothing came. @returns {never} */
+export function unreached() {
+	throw new Error("The service cannot be reached. Is it running? Nothing that you typed is lost.");
+}
+
 /** Whether the service refuses the key altogether. */
 async function refused() {
 	const response = await fetch("/keys/current", { headers: { authorization: `Bearer ${key.get()}` } }).catch(() => null);
@@ -103,7 +108,7 @@ export async function request(method, path, o = {}) {
 			response = await (o.progress ? upload(method, path, headers, body, o.progress) : fetch(path, { method, headers, body, signal: o.signal }));
 		} catch (err) {
 			if (o.signal?.aborted) throw err;
-			throw new Error("The service cannot be reached. Is it running? Nothing that you typed is lost.");
+			unreached();
 		}
 		const before = sent.findIndex((s) => s.method === method && s.path === path);
 		sent.splice(before < 0 ? 30 : before, 1);

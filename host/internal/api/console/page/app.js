@@ -1,21 +1,13 @@
 // The console: which view is shown, the theme, the keyboard, and the key.
-import { key, sent } from "./api.js";
+import { key, sent, unreached } from "./api.js";
 import { ask, begin, sidebar } from "./ask.js";
-import { cluster } from "./cluster.js";
 import { documents } from "./documents.js";
 import { button, byId, confirmed, copyButton, count, el, empty, field, icon, problem, select, show, soft, table } from "./dom.js";
 import { language, languages, t } from "./i18n.js";
-import { indexes } from "./indexes.js";
-import { keys } from "./keys.js";
-import { plugins } from "./plugins.js";
 import { search } from "./search.js";
 import { session } from "./session.js";
 import { start } from "./start.js";
 import { drafts, talks } from "./talks.js";
-import { tasks } from "./tasks.js";
-import { telemetry } from "./telemetry.js";
-import { usage } from "./usage.js";
-import { workspaces } from "./workspaces.js";
 
 /** @typedef {(root: HTMLElement, path: string[], left: AbortSignal) => Promise<void>} Draw draws a view; left aborts when another is shown */
 
@@ -27,20 +19,26 @@ import { workspaces } from "./workspaces.js";
  * @property {string[]} needs actions of the key
  */
 
+/** A view whose module is loaded once it is shown: few go there. */
+const later =
+	(name) =>
+	async (...shown) =>
+		(await import(`./${name}.js`).catch(unreached))[name](...shown);
+
 /** The views; those of the group Administration are behind one entry. */
 const views = {
 	ask: { title: t`Ask`, draw: ask, needs: ["chatCompletions", "search"] },
 	search: { title: t`Search`, draw: search, needs: ["search"] },
 	documents: { title: t`Documents`, draw: documents, needs: ["documents.get"] },
 	start: { title: t`Overview`, admin: true, draw: start, needs: [] },
-	workspaces: { title: t`Workspaces`, admin: true, draw: workspaces, needs: ["chats.get", "chatsSettings.get"] },
-	plugins: { title: t`Plugins`, admin: true, draw: plugins, needs: ["plugins.get"] },
-	indexes: { title: t`Indexes`, admin: true, draw: indexes, needs: ["indexes.get"] },
-	tasks: { title: t`Tasks`, admin: true, draw: tasks, needs: ["tasks.get"] },
-	keys: { title: t`Keys`, admin: true, draw: keys, needs: ["keys.get"] },
-	cluster: { title: t`Cluster`, admin: true, draw: cluster, needs: ["metrics.get"] },
-	usage: { title: t`Usage`, admin: true, draw: usage, needs: ["stats.get"] },
-	telemetry: { title: t`Telemetry`, admin: true, draw: telemetry, needs: ["telemetry.get"] },
+	workspaces: { title: t`Workspaces`, admin: true, draw: later("workspaces"), needs: ["chats.get", "chatsSettings.get"] },
+	plugins: { title: t`Plugins`, admin: true, draw: later("plugins"), needs: ["plugins.get"] },
+	indexes: { title: t`Indexes`, admin: true, draw: later("indexes"), needs: ["indexes.get"] },
+	tasks: { title: t`Tasks`, admin: true, draw: later("tasks"), needs: ["tasks.get"] },
+	keys: { title: t`Keys`, admin: true, draw: later("keys"), needs: ["keys.get"] },
+	cluster: { title: t`Cluster`, admin: true, draw: later("cluster"), needs: ["metrics.get"] },
+	usage: { title: t`Usage`, admin: true, draw: later("usage"), needs: ["stats.get"] },
+	telemetry: { title: t`Telemetry`, admin: true, draw: later("telemetry"), needs: ["telemetry.get"] },
 };
 
 const header = /** @type {HTMLElement} */ (document.querySelector("header"));
@@ -56,7 +54,7 @@ const described = fetch("../docs", { method: "HEAD" }).then(
 	() => false,
 );
 
-/** Lists the views that the key may use. @param {boolean} docs there is a page about the API */
+/** Lists the views that the key may use. */
 function drawNav(shown, docs) {
 	const may = Object.entries(views).filter(([, v]) => session.can(...v.needs));
 	const entry = ([name, v]) =>
