@@ -59,6 +59,9 @@ func (d *Decoder) Decode(s *State, e provider.Event, out *provider.Out) error {
 	if s.Done {
 		return nil
 	}
+	if string(e.Data) == "[DONE]" {
+		return d.done(s, out)
+	}
 	if string(e.Type) != "error" && len(e.Data) > 0 && e.Data[0] == '{' &&
 		(s.Pattern.Head > 0 && d.match(s, e.Data, out) || d.recall(s, len(e.Type) > 0, e.Data, out)) {
 		return nil

@@ -182,6 +182,17 @@ func TestBreakAfterFinish(t *testing.T) {
 	}
 }
 
+// TestDoneIsLast: [DONE] ends the response, whatever follows it, and however that ends.
+func TestDoneIsLast(t *testing.T) {
+	s := say("text:x", "finish:stop", "[DONE]")
+	s.Batches = append(s.Batches, []string{"text:late", `error:{"kind":"upstream","message":"late"}`})
+	s.End = broken(outbound.Broken, false)
+	tr := newFixture(t, s).ask(t, hello)
+	if tr.finish() != "stop" || tr.field("content") != "x" || tr.outcome.Err != nil {
+		t.Errorf("content %q, finish %q, outcome %+v; want what came before [DONE]", tr.field("content"), tr.finish(), tr.outcome)
+	}
+}
+
 // TestFailureInLaterRound is a frame too, whatever its status.
 func TestFailureInLaterRound(t *testing.T) {
 	first := say("text:x", search(0, "a", alien), "finish:tool_calls")

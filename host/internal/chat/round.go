@@ -39,8 +39,8 @@ type round struct {
 	in       abi.EncodeRequest // of the request under way
 	response outbound.Response // nil for a reply
 	reply    *string
-	linger   *time.Timer // set once [DONE] came
 	waiting  []abi.Event // read and not decoded
+	done     bool        // the last event that was read is [DONE]
 	last     bool        // no tools were offered
 	begun    bool        // decode was called
 	ended    bool        // decode was called for the last time
@@ -210,15 +210,12 @@ func (a *Answer) nextRecords() ([]byte, error) {
 			return nil, ctxErr
 		}
 		// After its last word, how a response ends is no matter.
-		last = errors.Is(err, io.EOF) || rd.linger != nil || rd.finish != ""
+		last = errors.Is(err, io.EOF) || rd.finish != ""
 		if !last {
 			return a.decodeBroken(err)
 		}
 	}
-	if n := len(events); n > 0 && rd.linger == nil && string(events[n-1].Data) == "[DONE]" {
-		response := rd.response // rd will hold the next round's
-		rd.linger = time.AfterFunc(lingering, func() { _ = response.Close() })
-	}
+	rd.done = len(events) > 0 && string(events[len(events)-1].Data) == "[DONE]"
 	if last || len(events) == 0 {
 		return a.decodeEvents(events, last)
 	}
@@ -252,7 +249,7 @@ func (a *Answer) decodeBatch() ([]byte, error) {
 		}
 	}
 	a.round.waiting = events[n:]
-	return a.decodeEvents(events[:n], false)
+	return a.decodeEvents(events[:n], a.round.done && n == len(events))
 }
 
 // firstEvents is how many events a call gets behind which the plugin may send a
@@ -340,6 +337,11 @@ func inputSize(state []byte, events []abi.Event) int {
 // more than once.
 func (a *Answer) endRound(err error) {
 	a.endTrace(err)
+	if err == nil && a.round.done {
+		a.round.done = false
+		a.returnBuffers()
+		a.round.drain()
+	}
 	a.round.close()
 	a.callOff()
 	a.settleRound()
@@ -347,9 +349,6 @@ func (a *Answer) endRound(err error) {
 
 // close lets the response go. It may be called more than once.
 func (rd *round) close() {
-	if rd.linger != nil {
-		rd.linger.Stop()
-	}
 	if rd.response != nil {
 		_ = rd.response.Close()
 	}

@@ -93,7 +93,7 @@ func (a *Answer) openStep() error {
 	}
 	rd.in.Step, rd.in.Attempt, rd.in.StepCarry = step, 0, rd.stepCarry()
 	rd.again, rd.steps.carry = nil, rd.steps.carry[:0]
-	rd.response, rd.reply, rd.linger, rd.waiting = nil, nil, nil, nil
+	rd.response, rd.reply, rd.waiting, rd.done = nil, nil, nil, false
 	rd.begun, rd.ended, rd.tells, rd.state, rd.pattern = false, false, false, rd.state[:0], pattern.Matcher{}
 	return a.openResponse()
 }
