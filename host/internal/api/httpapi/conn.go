@@ -26,16 +26,19 @@ const maxLinger = 16 << 20
 // A conn is a client's connection.
 type conn struct {
 	net.Conn
-	server  *Server
-	from    netip.Addr        // whose it is; see clientNetwork
-	idle    atomic.Int64      // since when the client is waited for, in Unix nanoseconds; 0: it is not
-	base    context.Context   // that work for its requests runs under; it has loan
-	loan    *memory.Loan      // of the request under way
-	asked   bool              // a request was answered since the last wait for one; the server's goroutine alone
-	linger  atomic.Bool       // bytes of the client are unread: see Close
-	framing transport.Framing // of the requests that were read
-	closing sync.Once
-	err     error
+	server *Server
+	from   netip.Addr      // whose it is; see clientNetwork
+	idle   atomic.Int64    // since when the client is waited for, in Unix nanoseconds; 0: it is not
+	base   context.Context // that work for its requests runs under; it has loan
+	loan   *memory.Loan    // of the request under way
+	asked  bool            // a request was answered since the last wait for one; the server's goroutine alone
+	// unwritten: the request came together with the one before it, whose answer the
+	// server writes with the next; the server's goroutine alone.
+	unwritten bool
+	linger    atomic.Bool       // bytes of the client are unread: see Close
+	framing   transport.Framing // of the requests that were read
+	closing   sync.Once
+	err       error
 
 	// Of a connection that answers take over: see takeOver.
 	answer  atomic.Pointer[answering] // to begin yet

@@ -26,16 +26,10 @@ type live struct {
 	access   *access
 	ctx      context.Context
 	question *chatapi.Question
-	uid      string       // of the workspace that is asked
-	sink     chat.Sink    // nil until open
-	coming   chan started // nil once started is there
-	started  started
-}
-
-// A started answer, or why there is none.
-type started struct {
-	answer *chat.Answer
-	err    error
+	uid      string    // of the workspace that is asked
+	sink     chat.Sink // nil until open
+	answer   *chat.Answer
+	err      error // why there is none
 }
 
 // newLive returns the answer to q, which r asks; ctx, which cancel ends, is its work's.
@@ -56,73 +50,84 @@ type answers struct{ *Server }
 func (s answers) Stream(r *call, q *chatapi.Question) error {
 	ctx, cancel := context.WithCancelCause(s.beginTrace(s.ctx, r))
 	l := s.newLive(ctx, cancel, r, q)
-	l.coming = make(chan started, 1)
-	go l.startBeside(l.coming)
-	opening := time.NewTimer(s.Limits.Opening)
-	defer opening.Stop()
-	select {
-	case l.started = <-l.coming:
-		l.coming = nil // a stream need not hold it
-	case <-opening.C:
+	// Before an answer that the server may not have written, nothing can go out.
+	unwritten := r.Context().Conn().(*conn).unwritten
+	late := func() bool { return false }
+	if !unwritten {
+		late = l.openAfter(s.Limits.Opening, r)
 	}
-	q.ShowLimits(r)
-	if l.started.err != nil {
-		return l.started.err
+	answer, err := l.start()
+	opened := late()
+	l.answer, l.err = answer, err
+	if opened {
+		l.access.first = l.access.elapsed()
+	} else if q.ShowLimits(r); err != nil {
+		return err
+	} else {
+		l.open(r)
 	}
-	l.open(r)
-	if l.coming == nil && r.Context().ConnRequestNum() == 1 {
-		// Else the server may not have written what came before. Behind an answer
-		// it counts anew.
-		l.started.answer.WriteFirst(l.sink)
+	if answer != nil && !unwritten {
+		answer.WriteFirst(l.sink)
 	}
 	s.takeOver(r.Context(), l.stream, l)
 	return nil
 }
 
+// openAfter has the stream of the answer to r open after so much silence, with a comment. late
+// prevents that, or waits until it is done, and reports which.
+func (l *live) openAfter(silence time.Duration, r *call) (late func() bool) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(silence, func() {
+		defer close(done)
+		defer l.server.containPanic(l.conn.(*conn))
+		l.question.ShowLimits(r)
+		l.open(r)
+		l.writeComment() // with the head
+	})
+	return func() bool {
+		if timer.Stop() {
+			return false
+		}
+		<-done
+		return true
+	}
+}
+
 // start asks. The client is looked after from then on until the stream is removed
 // from the server's; an error has removed it.
-func (l *live) start() (*chat.Answer, error) {
+func (l *live) start() (answer *chat.Answer, err error) {
 	s, q := l.server, l.question
 	if s.down.Load() { // a connection of before may still ask
 		l.cancel(nil)
 		return nil, shuttingDown()
 	}
 	s.streams.add(l.stream)
-	answer, err := s.Chat.Start(l.ctx, l.cancel, q.Chat)
+	defer func() {
+		if p := recover(); p != nil {
+			err = s.panicError(l.access, p)
+		}
+		if answer == nil {
+			s.streams.remove(l.stream)
+			l.cancel(nil)
+		}
+	}()
+	answer, err = s.Chat.Start(l.ctx, l.cancel, q.Chat)
 	q.Chat = nil // an open stream holds nothing of its request
 	if err == nil {
 		return answer, nil
 	}
-	s.streams.remove(l.stream)
-	l.cancel(nil)
 	if l.ctx.Err() != nil && errors.Is(context.Cause(l.ctx), errShutdown) {
 		return nil, shuttingDown()
 	}
 	return nil, err
 }
 
-// startBeside is start beside the handler, which may have something else to do before
-// the provider says its first word.
-func (l *live) startBeside(coming chan<- started) {
-	growStack(false)
-	var got started
-	defer func() {
-		if p := recover(); p != nil {
-			l.server.streams.remove(l.stream)
-			l.cancel(nil)
-			got.err = apierr.From(l.server.panicError(l.access, p))
-		}
-		coming <- got
-	}()
-	got.answer, got.err = l.start()
-}
-
 // open makes the head of the response to r, behind which the events come.
 func (l *live) open(r *call) {
 	s, a := l.server, l.access
 	l.sink = l.question.Sink(l.stream)
-	if l.coming == nil {
-		setWorkspace(r.Ctx, l.started.answer)
+	if l.answer != nil {
+		setWorkspace(r.Ctx, l.answer)
 	}
 	if s.Telemetry != nil {
 		a.client = strings.Clone(clientOf(r.Ctx))
@@ -137,14 +142,9 @@ func (l *live) open(r *call) {
 // Nobody else would recover.
 func (l *live) run() (err error) {
 	defer l.server.streams.remove(l.stream)
-	if l.coming != nil {
-		l.writeComment() // the head and a comment
-		l.started = <-l.coming
-		l.access.first = l.access.elapsed()
-	}
-	answer := l.started.answer
+	answer := l.answer
 	if answer == nil {
-		return l.failLate(apierr.From(l.started.err))
+		return l.failLate(apierr.From(l.err))
 	}
 	defer answer.Close()
 	defer func() {

@@ -147,6 +147,7 @@ func (s *Server) screenHeads(next fasthttp.RequestHandler) fasthttp.RequestHandl
 	return func(ctx *fasthttp.RequestCtx) {
 		if conn, ok := ctx.Conn().(*conn); ok {
 			conn.idle.Store(0)
+			conn.unwritten = conn.asked && ctx.ConnRequestNum() > 1
 			conn.loan.Close() // of the request before, where this one came with it
 			defer func() { conn.asked = true }()
 		}
