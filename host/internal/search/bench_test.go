@@ -1,14 +1,17 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime/pprof"
 	"strings"
 	"testing"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/highlight"
 	"github.com/parley-search/parley/host/internal/search/write"
@@ -19,21 +22,10 @@ import (
 func synthetic(n int) string {
 	rng := rand.New(rand.NewPCG(9, 10))
 	zipf := rand.NewZipf(rng, 1.1, 4, 30_000)
-	word := func() string {
-		k := zipf.Uint64()
-		var b strings.Builder
-		for i := 0; i < 3 || k > 0; i++ {
-			b.WriteByte("bcdfghklmnprst"[k%14])
-			k /= 14
-			b.WriteByte("aeiou"[k%5])
-			k /= 5
-		}
-		return b.String()
-	}
 	text := func(n int) string {
 		ws := make([]string, n)
 		for i := range ws {
-			ws[i] = word()
+			ws[i] = spell(zipf.Uint64())
 		}
 		return strings.Join(ws, " ")
 	}
@@ -43,12 +35,37 @@ func synthetic(n int) string {
 	})
 }
 
+// spell returns the word of rank k.
+func spell(k uint64) string {
+	var b strings.Builder
+	for i := 0; i < 3 || k > 0; i++ {
+		b.WriteByte("bcdfghklmnprst"[k%14])
+		k /= 14
+		b.WriteByte("aeiou"[k%5])
+		k /= 5
+	}
+	return b.String()
+}
+
+// awaitMerges waits until no segments are merged behind what was written.
+func (r *rig) awaitMerges() {
+	r.tb.Helper()
+	waittest.For(r.tb, "segments are merged", func() bool {
+		var all bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+			r.tb.Fatal(err)
+		}
+		return !strings.Contains(all.String(), "uniteBehind")
+	})
+}
+
 // BenchmarkSearch searches 60,000 documents of about 200 bytes.
 func BenchmarkSearch(b *testing.B) {
 	r := newRig(b)
 	r.settings("a", `{"searchableAttributes":["title","text"],"filterableAttributes":["kind","year"],"sortableAttributes":["year","_geo"],"synonyms":{"zzz":["yyy"]}}`)
 	body := synthetic(60_000)
 	r.add("a", body)
+	r.awaitMerges()
 	var docs []struct{ Title string }
 	if err := json.Unmarshal([]byte(body), &docs); err != nil {
 		b.Fatal(err)
@@ -120,6 +137,7 @@ func BenchmarkFacets(b *testing.B) {
 			return fmt.Sprintf(`"title":"t%d","name":"Name %x of many","kind":"kind%d","year":%d`, i%100, i*7919%100_003, rng.IntN(30), 1900+rng.IntN(120))
 		}))
 	}
+	r.awaitMerges()
 	facet := func(q search.FacetQuery) func() error {
 		return func() error {
 			_, err := r.svc.SearchFacet(context.Background(), auth.Everyone(), "a", q)

@@ -183,7 +183,7 @@ func toldValues(v *bleveindex.View, field string, docs []uint32) ([]string, erro
 	}
 	values = slices.DeleteFunc(values, func(c bleveindex.Count) bool { return len(c.Shown) > maxToldBytes })
 	out := []string{}
-	values = firstOf(values, maxToldValues, func(a, b bleveindex.Count) int {
+	values = firstOf(values, maxToldValues, func(a, b *bleveindex.Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
 	})
 	for _, f := range shownValues(values, maxToldValues) {

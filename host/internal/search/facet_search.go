@@ -127,9 +127,9 @@ func (s *Service) facetValues(ctx context.Context, rd *reading, q *FacetQuery) (
 	by := faceting.SortOf(q.Facet)
 	switch {
 	case by == settings.FacetCount:
-		values = firstOf(values, faceting.MaxValuesPerFacet, byCount(func(a, b bleveindex.Count) int { return strings.Compare(a.Shown, b.Shown) }))
+		values = firstOf(values, faceting.MaxValuesPerFacet, byCount(func(a, b *bleveindex.Count) int { return strings.Compare(a.Shown, b.Shown) }))
 	case keep != nil: // found by how they are folded, they are in that order
-		values = firstOf(values, faceting.MaxValuesPerFacet, func(a, b bleveindex.Count) int {
+		values = firstOf(values, faceting.MaxValuesPerFacet, func(a, b *bleveindex.Count) int {
 			return cmp.Or(strings.Compare(text.Fold(a.Key), text.Fold(b.Key)), strings.Compare(a.Key, b.Key))
 		})
 	default:

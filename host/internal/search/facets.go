@@ -180,17 +180,20 @@ func FirstValues(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 // one first of values that equally many documents have. Numbers are ordered as texts,
 // unless many documents are counted or the order is by counts.
 func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, most int) []bleveindex.Count {
-	byText := func(a, b bleveindex.Count) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Shown, b.Shown))
+	byText := func(a, b *bleveindex.Count) int {
+		if c := strings.Compare(a.Key, b.Key); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Shown, b.Shown)
 	}
 	byNumber := byText
 	if many || by == settings.FacetCount {
-		byNumber = func(a, b bleveindex.Count) int { return cmp.Compare(number(a.Key), number(b.Key)) }
+		byNumber = func(a, b *bleveindex.Count) int { return cmp.Compare(number(a.Key), number(b.Key)) }
 	}
 	if by == settings.FacetCount {
 		byText, byNumber = byCount(byText), byCount(byNumber)
 	}
-	return firstOf(values, most, func(a, b bleveindex.Count) int {
+	return firstOf(values, most, func(a, b *bleveindex.Count) int {
 		switch {
 		case a.Number && b.Number:
 			return byNumber(a, b)
@@ -203,19 +206,42 @@ func FirstCounts(values []bleveindex.Count, by settings.FacetSort, many bool, mo
 	})
 }
 
-// firstOf returns the first of values in an order, at most so many, without sorting all. It
-// moves the values.
-func firstOf(values []bleveindex.Count, most int, order func(a, b bleveindex.Count) int) []bleveindex.Count {
-	rank.SelectFirst(values, most, func(a, b *bleveindex.Count) int { return order(*a, *b) })
-	values = values[:min(len(values), most)]
-	slices.SortFunc(values, order)
-	return values
+// firstOf returns the first of values in an order, at most so many. Most values are
+// compared once: with the last of those that are the first so far.
+func firstOf(values []bleveindex.Count, most int, order func(a, b *bleveindex.Count) int) []bleveindex.Count {
+	if most == 0 || len(values) == 0 {
+		return nil
+	}
+	kept := values
+	if most < len(values)/4 {
+		kept = make([]bleveindex.Count, 0, 2*most)
+		at, step := 0, 1
+		if order(&values[0], &values[len(values)-1]) > 0 { // the first ones are likely at the end
+			at, step = len(values)-1, -1
+		}
+		var last *bleveindex.Count
+		for ; at >= 0 && at < len(values); at += step {
+			if last != nil && order(&values[at], last) > 0 {
+				continue
+			}
+			if kept = append(kept, values[at]); len(kept) == 2*most {
+				rank.SelectFirst(kept, most, order)
+				kept = kept[:most]
+				last = new(slices.MaxFunc(kept, func(a, b bleveindex.Count) int { return order(&a, &b) }))
+			}
+		}
+	}
+	slices.SortFunc(kept, func(a, b bleveindex.Count) int { return order(&a, &b) })
+	return kept[:min(len(kept), most)]
 }
 
 // byCount orders by counts, the highest first, and equal ones against an order.
-func byCount(order func(a, b bleveindex.Count) int) func(a, b bleveindex.Count) int {
-	return func(a, b bleveindex.Count) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), order(b, a))
+func byCount(order func(a, b *bleveindex.Count) int) func(a, b *bleveindex.Count) int {
+	return func(a, b *bleveindex.Count) int {
+		if a.Count != b.Count {
+			return cmp.Compare(b.Count, a.Count)
+		}
+		return order(b, a)
 	}
 }
 

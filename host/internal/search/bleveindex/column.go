@@ -28,6 +28,7 @@ type textColumn struct {
 	column[uint32]
 	Keys  []string // what each text is compared by
 	shown []string // how it is written
+	like  []bool   // that is as a number is
 }
 
 // columnOf makes a column of count documents out of the terms' documents; make
@@ -138,6 +139,7 @@ func (v *View) TextColumn(seg *Segment, field string) (*textColumn, error) {
 		terms := make([][]uint32, len(entries))
 		for i, e := range entries {
 			out.Keys, out.shown, terms[i] = append(out.Keys, e.key), append(out.shown, e.shown), e.docs
+			out.like = append(out.like, LooksLikeNumber(e.key))
 		}
 		out.column = columnOf(seg.count, terms, func(n int) uint32 { return uint32(n) })
 		return out, size + 4*len(out.start) + 4*len(out.values), nil

@@ -17,11 +17,8 @@ type Count struct {
 	Shown string // as the first document that came writes it
 	Count int
 	// Number: it is a number, and Key what is written for it.
-	Number bool
-	// several: it is written in several ways. seq is then the place, in the order of
-	// insertion, of the document that Shown is of.
-	several bool
-	seq     float64
+	Number  bool
+	several bool // it is written in several ways
 }
 
 // compareCounts orders values by key, a number before the text that is written like it.
@@ -104,7 +101,7 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 				found[last].several = true
 				continue
 			}
-			found = append(found, Count{Key: key, Shown: c.shown[n], Number: !texts && LooksLikeNumber(key), Count: int(count)})
+			found = append(found, Count{Key: key, Shown: c.shown[n], Number: !texts && c.like[n], Count: int(count)})
 		}
 		parts = append(parts, found)
 		return nil
@@ -123,7 +120,7 @@ func (v *View) CountValues(field string, docs []uint32, keep func(key string) bo
 			return err
 		}
 		isText := func(doc, value uint32) bool {
-			return LooksLikeNumber(c.Keys[value]) && !hasNumber(numbersOf, doc, c.Keys[value])
+			return c.like[value] && !hasNumber(numbersOf, doc, c.Keys[value])
 		}
 		var others []uint32 // with values that look like numbers and are texts
 		numbers := make([]uint32, 0, len(part))
@@ -184,17 +181,23 @@ func (v *View) ShowFirst(field string, values []Count) error {
 			}
 		}
 	}
+	if !slices.ContainsFunc(values, func(c Count) bool { return c.several }) {
+		return nil
+	}
 	return v.showFirst(field, v.Live.ToArray(), values)
 }
 
 // showFirst has the texts among values that are written in several ways shown as the first
 // of docs that came writes them.
 func (v *View) showFirst(field string, docs []uint32, values []Count) error {
-	byKey := map[string]*Count{}
+	type first struct {
+		*Count
+		seq float64 // in the order of insertion, of the document that Shown is of
+	}
+	byKey := map[string]*first{}
 	for i := range values {
 		if value := &values[i]; value.several && !value.Number {
-			value.seq = math.Inf(1)
-			byKey[value.Key] = value
+			byKey[value.Key] = &first{value, math.Inf(1)}
 		}
 	}
 	if len(byKey) == 0 {

@@ -88,7 +88,7 @@ func (v *View) DistinctValues(out []string, field string, doc uint32) ([]string,
 	var numbers *column[float64] // of a document with texts that look like one
 	for _, n := range c.Of(doc - seg.First) {
 		key := c.Keys[n]
-		if LooksLikeNumber(key) {
+		if c.like[n] {
 			if numbers == nil {
 				texts, err := v.textsOf(seg, attr)
 				if err != nil {
