@@ -10,6 +10,7 @@ import (
 	"github.com/parley-search/parley/sdk/pattern"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
+	"github.com/parley-search/parley/sdk/turns"
 )
 
 // state is what decode carries from call to call.
@@ -282,7 +283,7 @@ func (g *Provider) call(s *state, part, function, signature rawjson.Value, out *
 	if len(signature) > 2 && signature.Kind() == rawjson.String {
 		out.Extra(callExtra(extraContent(signature)))
 	}
-	g.scratch = appendCompact(g.scratch[:0], argumentsObject(function.Get("args")))
+	g.scratch = appendCompact(g.scratch[:0], turns.Arguments(function.Get("args")))
 	out.ToolArguments(n, g.scratch)
 	s.carry(id, 0, part, out)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
+	"github.com/parley-search/parley/sdk/turns"
 )
 
 // ownID begins the ids of calls that came without one. Gemini is not told of
@@ -214,7 +215,7 @@ func (c *conversation) assistant(at place, text, calls rawjson.Value, carried []
 			named.Set("id", rawjson.Quote(id))
 		}
 		c.calls = append(c.calls, call{id: id, named: named})
-		whole := append(slices.Clip(named), rawjson.Member{Key: "args", Value: appendCompact(nil, argumentsObject(f.Get("arguments")))})
+		whole := append(slices.Clip(named), rawjson.Member{Key: "args", Value: appendCompact(nil, turns.Arguments(f.Get("arguments")))})
 		part := rawjson.Edit{{Key: "functionCall", Value: whole.Value()}}
 		switch s := thoughtSignature(it.Value); {
 		case s != "":
@@ -225,18 +226,6 @@ func (c *conversation) assistant(at place, text, calls rawjson.Value, carried []
 		c.add("model", part.Value())
 	}
 	return nil
-}
-
-// argumentsObject returns a call's arguments as an object, an empty one where they
-// are none.
-func argumentsObject(v rawjson.Value) rawjson.Value {
-	if v.Kind() == rawjson.String {
-		v, _ = rawjson.Parse([]byte(v.String()))
-	}
-	if v.Kind() != rawjson.Object {
-		return rawjson.Value("{}")
-	}
-	return v
 }
 
 // tool takes the answer to a call. All of a turn's go out together, in the

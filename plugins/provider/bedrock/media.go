@@ -7,6 +7,7 @@ import (
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
+	"github.com/parley-search/parley/sdk/turns"
 )
 
 // formats are Converse's names of what a block may hold: images, documents and videos.
@@ -18,51 +19,35 @@ var formats = map[string]string{
 	"video/mp4": "mp4", "video/webm": "webm", "video/quicktime": "mov", "video/x-matroska": "mkv", "video/mpeg": "mpeg",
 }
 
-// user adds the parts of a user's message, the one at index i. A document wants a text
-// beside it.
-func (c *conversation) user(i int, content rawjson.Value) error {
-	if content.Kind() == rawjson.String {
-		c.text("user", content.String())
-		return nil
+// media adds a part of a user's message that is no text.
+func (c *conversation) media(p turns.Part) error {
+	m := openai.MediaOf(p.Value)
+	format, at := formats[m.MIME], "`"+p.At+"."
+	kind, _, _ := strings.Cut(m.MIME, "/")
+	if kind != "image" && kind != "video" {
+		kind = "document"
 	}
-	said, documents := false, 0
-	for it, j := content.Items(), 0; it.Next(); j++ {
-		if text := it.Value.Get("text"); text.Kind() == rawjson.String {
-			said = said || len(text) > 2
-			c.text("user", text.String())
-			continue
-		}
-		m := openai.MediaOf(it.Value)
-		format, at := formats[m.MIME], "`messages["+strconv.Itoa(i)+"].content["+strconv.Itoa(j)+"]."
-		kind, _, _ := strings.Cut(m.MIME, "/")
-		if kind != "image" && kind != "video" {
-			kind = "document"
-		}
-		source := rawjson.Edit{{Key: "bytes", Value: rawjson.Quote(m.Data)}}
-		if strings.HasPrefix(m.URL, "s3://") {
-			uri := rawjson.Edit{{Key: "uri", Value: rawjson.Quote(m.URL)}}
-			source, m.Data, m.URL = rawjson.Edit{{Key: "s3Location", Value: uri.Value()}}, m.URL, ""
-		}
-		switch {
-		case m.Type != "image_url" && m.Type != "file":
-			return provider.Refuse(at + "type` is none that Bedrock can be given: send text, image_url or file")
-		case m.URL != "" || m.ID != "":
-			return provider.Refuse(at + m.Type + "` says where it is, and Bedrock fetches from s3:// alone: send what is there, as data:TYPE;base64,…")
-		case format == "" || m.Data == "" || (kind == "image") != (m.Type == "image_url"):
-			return provider.Refuse(at + m.Type + "` is of a type that Bedrock does not take: send a png, jpeg, gif or webp image, or a pdf, txt, md, csv, html, doc, docx, xls, xlsx, mp4, webm, mov, mkv or mpeg file, as data:TYPE;base64,… or s3://BUCKET/NAME")
-		}
-		block := rawjson.Edit{{Key: "format", Value: rawjson.Quote(format)}}
-		if kind == "document" {
-			documents++
-			block.Set("name", rawjson.Quote(fitName(m.Name, documents)))
-		}
-		block.Set("source", source.Value())
-		c.begin("user")
-		c.out = rawjson.Edit{{Key: kind, Value: block.Value()}}.Append(c.out)
+	source := rawjson.Edit{{Key: "bytes", Value: rawjson.Quote(m.Data)}}
+	if strings.HasPrefix(m.URL, "s3://") {
+		uri := rawjson.Edit{{Key: "uri", Value: rawjson.Quote(m.URL)}}
+		source, m.Data, m.URL = rawjson.Edit{{Key: "s3Location", Value: uri.Value()}}, m.URL, ""
 	}
-	if documents > 0 && !said {
-		c.text("user", ".")
+	switch {
+	case m.Type != "image_url" && m.Type != "file":
+		return provider.Refuse(at + "type` is none that Bedrock can be given: send text, image_url or file")
+	case m.URL != "" || m.ID != "":
+		return provider.Refuse(at + m.Type + "` says where it is, and Bedrock fetches from s3:// alone: send what is there, as data:TYPE;base64,…")
+	case format == "" || m.Data == "" || (kind == "image") != (m.Type == "image_url"):
+		return provider.Refuse(at + m.Type + "` is of a type that Bedrock does not take: send a png, jpeg, gif or webp image, or a pdf, txt, md, csv, html, doc, docx, xls, xlsx, mp4, webm, mov, mkv or mpeg file, as data:TYPE;base64,… or s3://BUCKET/NAME")
 	}
+	c.begin(p)
+	block := rawjson.Edit{{Key: "format", Value: rawjson.Quote(format)}}
+	if kind == "document" {
+		c.documents++
+		block.Set("name", rawjson.Quote(fitName(m.Name, c.documents)))
+	}
+	block.Set("source", source.Value())
+	c.out = rawjson.Edit{{Key: kind, Value: block.Value()}}.Append(c.out)
 	return nil
 }
 

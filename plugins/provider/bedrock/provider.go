@@ -37,7 +37,7 @@ func (b *bedrock) Encode(r *provider.Request) (provider.HTTPRequest, error) {
 	if model == "" {
 		return provider.HTTPRequest{}, provider.Refuse("`model` is not set: name a model of Bedrock, an inference profile or an ARN")
 	}
-	if err := b.talk.read(chat.Get("messages"), r); err != nil {
+	if err := b.talk.read(r); err != nil {
 		return provider.HTTPRequest{}, err
 	}
 	var body rawjson.Edit

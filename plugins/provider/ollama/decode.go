@@ -7,6 +7,7 @@ import (
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
+	"github.com/parley-search/parley/sdk/turns"
 )
 
 // state is what is kept of a response between its lines.
@@ -190,7 +191,7 @@ func argumentsText(v rawjson.Value) []byte {
 	if text, ok := v.Text(); ok && len(bytes.TrimSpace(text)) > 0 {
 		return text
 	}
-	return argumentsObject(v)
+	return turns.Arguments(v)
 }
 
 func countTokens(v rawjson.Value) uint64 {

@@ -6,6 +6,7 @@ import (
 	"github.com/parley-search/parley/sdk/openai"
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
+	"github.com/parley-search/parley/sdk/turns"
 )
 
 // A conversation is messages under way to Ollama's form. It holds scratch memory:
@@ -113,22 +114,10 @@ func (c *conversation) calls(b []byte, calls rawjson.Value) []byte {
 			b = append(rawjson.AppendString(append(b, `"id":`...), id), ',')
 		}
 		b = rawjson.AppendString(append(b, `"function":{"index":`+strconv.Itoa(i)+`,"name":`...), name)
-		b = append(append(b, `,"arguments":`...), argumentsObject(f.Get("arguments"))...)
+		b = append(append(b, `,"arguments":`...), turns.Arguments(f.Get("arguments"))...)
 		b = append(b, "}}"...)
 	}
 	return append(b, ']')
-}
-
-// argumentsObject returns a call's arguments as an object, an empty one where they are
-// none.
-func argumentsObject(v rawjson.Value) rawjson.Value {
-	if v.Kind() == rawjson.String {
-		v, _ = rawjson.Parse([]byte(v.String()))
-	}
-	if v.Kind() != rawjson.Object {
-		return rawjson.Value("{}")
-	}
-	return v
 }
 
 // answer appends whose answer a message is: older servers know the tool's name
