@@ -25,7 +25,7 @@ func pluginCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginReplayCommand(),
+	cmd.AddCommand(pluginBuildCommand(), pluginPackCommand(), pluginInspectCommand(), pluginTryCommand(), pluginReplayCommand(),
 		pluginNewCommand(), pluginCheckCommand(), pluginBenchCommand())
 	cmd.AddCommand(pluginInstallCommand(), pluginSyncCommand(), pluginListCommand(), pluginPinCommand(), pluginSourceCommand(), pluginVerifyCommand(), pluginDiffCommand(),
 		pluginRollbackCommand(), pluginRemoveCommand())
