@@ -169,7 +169,9 @@ const cutWait = 5
 // behind what comes next. Else the error is [errBehind], but for a log that was purged of
 // all messages, of which this node has the last. mu is held.
 func (n *Node) measure(ctx context.Context) error {
-	first, end, err := n.o.End(ctx)
+	within, cancel := context.WithTimeout(ctx, n.o.Lease/2) // a question that came before NATS has a leader gets no answer
+	defer cancel()
+	first, end, err := n.o.End(within)
 	switch {
 	case err != nil:
 		return err

@@ -11,13 +11,18 @@ import (
 type Log interface {
 	// Append puts messages behind the one numbered last, in their order, and
 	// returns nil once all of them are there and durable. After an error it is not
-	// known which of them are in the log, or will be, or at which place.
+	// known which of them are in the log, or will be, or at which place, but after one that
+	// wraps [ErrNobody].
 	Append(ctx context.Context, messages [][]byte, last uint64) error
 	// Read returns some messages from a number on, in order and without gaps:
 	// none where there are none, or where the replica that it asks has none
 	// yet. Where the log begins later, it returns the first that there are.
 	Read(ctx context.Context, from uint64) ([]Message, error)
 }
+
+// ErrNobody is the error of [Log.Append] where nobody takes messages now, so that none is in the
+// log: its servers elect who does.
+var ErrNobody = errors.New("nobody takes messages for the log now")
 
 // A Message is an entry of a [Log]. The bytes of its record are not changed.
 type Message struct {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -79,6 +80,14 @@ func (n *Node) Hear(b Beat) {
 	if b.Term > s.Position.Term || b.Seq > s.Position.Seq {
 		n.poke()
 	}
+}
+
+// forgetBeats forgets what leaders said, of which a node without a log cannot know whether it is
+// of the log that it follows then, or of an earlier one of the cluster.
+func (n *Node) forgetBeats() {
+	n.hearing.Lock()
+	defer n.hearing.Unlock()
+	n.heard.term, n.heard.seq = 0, 0
 }
 
 // hearClaim begins the lease of the node that claimed a term.
@@ -272,8 +281,12 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 		}
 		return
 	}
+	claims := n.counts.Claims
 	err := n.claim(ctx)
 	n.report(ctx, err)
+	if err != nil && (n.counts.Claims == claims || errors.Is(err, ErrNobody)) {
+		return // nothing was written, and nobody else can claim either: the next round tries again
+	}
 	*wait = n.delay()
 	if err != nil && n.open == nil {
 		// Another claim may be in the log, whose writer is not heard of yet.

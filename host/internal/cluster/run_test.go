@@ -19,6 +19,7 @@ type memLog struct {
 	list    [][]byte
 	away    map[string]bool
 	forgets bool          // it stores and does not answer
+	nobody  bool          // takes messages
 	takes   time.Duration // an append of several messages
 }
 
@@ -53,8 +54,11 @@ func (e memEnd) Append(ctx context.Context, messages [][]byte, last uint64) erro
 		return err
 	}
 	e.mu.Lock()
-	takes := e.takes
+	takes, nobody := e.takes, e.nobody
 	e.mu.Unlock()
+	if nobody {
+		return ErrNobody
+	}
 	if len(messages) > 1 {
 		<-time.After(takes)
 	}
@@ -224,6 +228,27 @@ func (c *testCluster) level(i int, without ...int) {
 			c.t.Fatalf("node %d is at %d, node %d at %d: %v", j, n.Status().Position.Seq, i, c.nodes[i].Status().Position.Seq, err)
 		}
 	}
+}
+
+// TestNobodyTakes: while nobody takes messages, as before NATS has elected who does, nodes claim
+// again at each look, so that one leads as soon as somebody does.
+func TestNobodyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		set := func(nobody bool) {
+			c.log.mu.Lock()
+			defer c.log.mu.Unlock()
+			c.log.nobody = nobody
+		}
+		set(true)
+		c.stop[first]()
+		<-time.After(5*testLease + testLease/7)
+		set(false)
+		if next, took := c.leader(first); took > testLease/4 {
+			t.Errorf("node %d leads %v after the log takes messages again, want a sixth of a lease", next, took)
+		}
+	})
 }
 
 // TestTakeover: a leader that is cut off gives up, another one leads, and
@@ -934,8 +959,9 @@ func TestEarlierLog(t *testing.T) {
 		t.Errorf("the database has %v at %d, want what nodes of this log wrote", db.data, n.stored.Seq)
 	}
 	other := open(&memLog{list: log.list}, &simDB{data: map[string]string{}})
-	if err := other.readOn(t.Context()); err != nil || other.fold.Chain != n.fold.Chain {
-		t.Errorf("a node without data: %v, %+v, want %+v", err, other.fold.Position, n.fold.Position)
+	other.Hear(Beat{Log: was.fold.Log, ID: "b", Leading: true, Term: 9, Seq: 5000, Number: 1}) // it knows no log yet
+	if err := other.readOn(t.Context()); err != nil || other.fold.Chain != n.fold.Chain || other.Ahead() != 0 || other.heard.term != 0 {
+		t.Errorf("a node without data: %v, %+v, want %+v; it waits for message %d, term %d of an earlier log", err, other.fold.Position, n.fold.Position, other.Ahead(), other.heard.term)
 	}
 
 	n.o.Log = memEnd{earlier, "a"} // the stream is that of before again, below a node that runs

@@ -105,10 +105,14 @@ func (n *Node) take(m Message) error {
 		}
 		return n.halt(err)
 	}
+	begins := n.fold.Log == 0
 	n.fold.advance(&s)
 	n.stored = s.next
 	switch s.meaning {
 	case meansClaim:
+		if begins {
+			n.forgetBeats()
+		}
 		n.depose(fmt.Errorf("%s claimed term %d", cmp.Or(s.next.Leader.ID, "nobody"), s.next.Term))
 		n.hearClaim(s.next.Leader)
 		if n.open != nil { // of a term before

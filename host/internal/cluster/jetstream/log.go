@@ -145,6 +145,9 @@ func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error 
 			}
 			late.Reset(l.o.Timeout)
 		case err := <-f.Err():
+			if len(messages) == 1 && errors.Is(err, jetstream.ErrNoStreamResponse) {
+				err = fmt.Errorf("%w: %w", cluster.ErrNobody, err)
+			}
 			return fmt.Errorf("message %d: %w", want, err)
 		case <-late.C:
 			return fmt.Errorf("message %d: no answer for %v", want, l.o.Timeout)
