@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/api/httpapi/transport"
 	"github.com/parley-search/parley/host/internal/cluster"
 	"github.com/parley-search/parley/host/internal/task"
 )
@@ -79,6 +82,52 @@ func (p *place) WaitFor(ctx context.Context, seq uint64, _ bool, _ string) error
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	return ended.Err()
+}
+
+// TestForwardTLS: a node shows its own certificate to a leader that lets in nobody without one.
+// Where one of the two does not trust the other, or the leader speaks no TLS, nothing was
+// changed, and the answer says why.
+func TestForwardTLS(t *testing.T) {
+	t.Parallel()
+	a, other := newAuthority(t, "ours"), newAuthority(t, "others")
+	a.issue("server", 2, soon())
+	of := func(clients *authority) *httptest.Server {
+		leader := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, `{"taskUid":1}`)
+		}))
+		leader.Config.ErrorLog = log.New(io.Discard, "", 0)
+		leader.TLS = &tls.Config{Certificates: []tls.Certificate{a.issue("leader", 3, soon())}, ClientCAs: clients.pool(), ClientAuth: tls.RequireAndVerifyClientCert}
+		leader.TLS.MaxVersion = tls.VersionTLS12 // by 1.3 a refusal may come too late to be read
+		leader.StartTLS()
+		t.Cleanup(leader.Close)
+		return leader
+	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	for _, tt := range []struct {
+		name, leader string
+		trust        *authority
+		want         string // in the answer
+	}{
+		{"both trust each other", of(a).URL, a, `{"taskUid":1}`},
+		{"the leader is of another authority", of(a).URL, other, "does not trust the leader's certificate"},
+		{"the node is of another authority", of(other).URL, a, "refuses this node's certificate"},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), a, "does not speak TLS"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := transport.OpenTLS(transport.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key")}, nil)
+			check(t, err)
+			r := newRig(t, wish{tls: c, cluster: &place{leader: tt.leader}})
+			r.url = strings.Replace(r.url, "http:", "https:", 1)
+			r.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pool(), ServerName: "parley.test"}, DisableKeepAlives: true}
+			httpapi.TrustLeader(r.server, "parley.test", tt.trust.pool())
+			got := r.do("POST", "/indexes/a/documents", `[{"id":1}]`)
+			if refused := got.status == http.StatusServiceUnavailable && strings.Contains(got.body, "cluster_no_leader") && strings.Contains(got.body, "nothing was changed"); !strings.Contains(got.body, tt.want) || refused == (got.status == http.StatusAccepted) {
+				t.Errorf("%d %s, want %q", got.status, got.body, tt.want)
+			}
+		})
+	}
 }
 
 // TestForward sends a write on to the leader as its caller sent it, once, and hands

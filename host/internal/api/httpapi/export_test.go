@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/x509"
 	"net/http"
 	"slices"
 
@@ -9,6 +10,12 @@ import (
 
 // Ask has s answer a request without a connection.
 func Ask(s *Server, req *http.Request) (*http.Response, error) { return s.app.Test(req, -1) }
+
+// TrustLeader has s verify the certificate of the leader, which has a name, by authorities.
+func TrustLeader(s *Server, name string, authorities *x509.CertPool) {
+	c := s.leader.client.Transport.(*http.Transport).TLSClientConfig
+	c.RootCAs, c.ServerName = authorities, name
+}
 
 // A Row is a route of the API as tests see it.
 type Row struct {

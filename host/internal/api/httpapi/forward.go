@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,13 +33,25 @@ const (
 	patientHead = 5 * time.Minute
 )
 
-func newForwarder() *forwarder {
-	return &forwarder{newLeaderClient(forwardHead), newLeaderClient(patientHead)}
+// newForwarder returns that of a node that listens by own, nil for plain HTTP.
+func newForwarder(own *tls.Config) *forwarder {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if own != nil { // a leader may let in nobody without a certificate
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			now, err := own.GetConfigForClient(nil)
+			if err != nil {
+				return nil, err
+			}
+			return &now.Certificates[0], nil
+		}
+	}
+	return &forwarder{newLeaderClient(c, forwardHead), newLeaderClient(c, patientHead)}
 }
 
-func newLeaderClient(head time.Duration) http.Client {
+func newLeaderClient(c *tls.Config, head time.Duration) http.Client {
 	return http.Client{
 		Transport: &http.Transport{
+			TLSClientConfig:       c,
 			DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   5 * time.Second,
 			ResponseHeaderTimeout: head,
@@ -223,7 +236,27 @@ func forwardFailed(err error) error {
 		e.Err = err
 		return e
 	}
+	if why := refusedTLS(err); why != nil {
+		e := noLeader()
+		e.Err, e.Message = err, fmt.Sprintf("This node cannot reach the leader of the cluster over TLS; nothing was changed: %v.", why)
+		return e
+	}
 	return unknownWrite(err)
+}
+
+// refusedTLS says why there is no TLS connection to the leader, so that it has nothing of the
+// request; nil: there is one, or another reason.
+func refusedTLS(err error) error {
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("this machine does not trust the leader's certificate, %w", e.Err)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" && strings.Contains(op.Err.Error(), "certificate") {
+		return fmt.Errorf("the leader refuses this node's certificate, %w", op.Err)
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return fmt.Errorf("the leader does not speak TLS, %w", http.ErrSchemeMismatch)
+	}
+	return nil
 }
 
 func unknownWrite(err error) *apierr.Error {

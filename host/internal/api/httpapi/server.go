@@ -94,7 +94,7 @@ func New(d Deps) *Server {
 	if u, err := url.Parse(d.PublicURL); err == nil && u.Host != "" {
 		d.Site.Hosts = append(slices.Clip(d.Site.Hosts), HostName(u.Host))
 	}
-	s := &Server{Deps: d, leader: newForwarder()}
+	s := &Server{Deps: d, leader: newForwarder(d.TLS)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "parley",
