@@ -1,9 +1,38 @@
 package httpapi_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/plugin/guard/guardtest"
 )
+
+// TestGuardTrialEnds: what guards do for a trial ends when its client leaves.
+func TestGuardTrialEnds(t *testing.T) {
+	t.Parallel()
+	slow := guardtest.NewMask("slow")
+	slow.Hangs = make(chan struct{})
+	r := newRig(t, wish{guards: guardtest.Plugins{"slow": slow}, limits: httpapi.Limits{Watch: 10 * time.Millisecond}})
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	req, err := http.NewRequestWithContext(ctx, "POST", r.url+"/chats/demo/guards/test", strings.NewReader(`{"stage":"question","text":"x","guards":[{"plugin":"slow"}]}`))
+	check(t, err)
+	req.Header.Set("Authorization", "Bearer "+master)
+	req.Header.Set("Content-Type", "application/json")
+	go func() {
+		<-slow.Hangs // it was called
+		leave()
+	}()
+	if res, err := r.client.Do(req); err == nil {
+		res.Body.Close()
+		t.Fatalf("the trial was answered: %d", res.StatusCode)
+	}
+	waitFor(t, slow.Hangs, "end of the guard's call")
+}
 
 // TestGuardTrial shows what a workspace's guards make of a text.
 func TestGuardTrial(t *testing.T) {

@@ -58,8 +58,9 @@ type wish struct {
 	tls       *tls.Config
 	open      bool // no master key
 	site      httpapi.Site
-	panics    bool // GET /plugins does
-	forgets   bool // keeps no responses
+	panics    bool              // GET /plugins does
+	forgets   bool              // keeps no responses
+	guards    guardtest.Plugins // nil: mask
 	publicURL string
 	indexes   []chat.Index // that a chat searches, and what is in them
 	documents map[string][]chat.Hit
@@ -193,7 +194,7 @@ func newRig(tb testing.TB, w wish) *rig {
 		return &workspace.Workspace{UID: "orphan", Source: "removed"}, nil
 	}))
 	limiter := limit.New(limit.Options{Storage: db})
-	r.chat, r.source = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents}, w.sources)
+	r.chat, r.source = newChat(limiter, workspaces, w.upstream, &chattest.Searcher{Indexes: w.indexes, Documents: w.documents}, w.sources, w.guards)
 	_, _, err = r.chat.Patch(ctx, "demo", []byte(`{"source":"test","apiKey":"`+demoKey+`"}`))
 	check(tb, err)
 
@@ -273,7 +274,7 @@ func noneLeft(tb testing.TB, before int) {
 	}
 }
 
-func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher, wrap func(provider.Sources) provider.Sources) (*chat.Service, *chattest.Source) {
+func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search *chattest.Searcher, wrap func(provider.Sources) provider.Sources, guards guardtest.Plugins) (*chat.Service, *chattest.Source) {
 	settings := func(names ...string) map[string]abi.Setting {
 		m := make(map[string]abi.Setting)
 		for _, n := range names {
@@ -296,8 +297,11 @@ func newChat(l *limit.Limiter, w workspace.Workspaces, u outbound.Sender, search
 	if wrap != nil {
 		sources = wrap(sources)
 	}
+	if guards == nil {
+		guards = guardtest.Plugins{"mask": guardtest.NewMask("mask")}
+	}
 	return chat.New(chat.Deps{
-		Guards:     guardtest.Plugins{"mask": guardtest.NewMask("mask")},
+		Guards:     guards,
 		Workspaces: w, Sources: sources,
 		Upstream: u, Searcher: search, Limiter: l, Limits: chat.Limits{RetryDelay: time.Millisecond},
 	}), test

@@ -93,7 +93,7 @@ func (s *Server) chatRoutes() []*route {
 		{method: "GET", path: "/chats/:uid/feedback", id: "listFeedback", actions: may(auth.ChatsSettingsWrite), needs: feature.Feedback, query: page, handle: s.chats.ListFeedback, family: "chats"},
 		{method: "GET", path: "/chats/:uid/feedback/export", id: "exportFeedback", actions: may(auth.ChatsSettingsWrite), needs: feature.Feedback, handle: s.chats.ExportFeedback, family: "chats"},
 		{method: "DELETE", path: "/chats/:uid/feedback/:id", id: "deleteFeedback", actions: may(auth.ChatsSettingsWrite), needs: feature.Feedback, handle: s.chats.DeleteFeedback, family: "chats"},
-		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.TestGuards, family: "chats"},
+		{method: "POST", path: "/chats/:uid/guards/test", id: "testGuards", actions: may(auth.ChatsSettingsWrite), needs: on, reads: true, handle: s.chats.TestGuards, family: "chats"},
 		{method: "POST", path: "/chats/:uid/test", id: "testChat", actions: may(auth.ChatsSettingsWrite), needs: on, handle: s.chats.TestChat, family: "chats"},
 		{method: "POST", path: "/chats/:uid/chat/completions", id: "createChatCompletion", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.chats.Answer(chatapi.ParseChat), family: "completions", tell: tellRefusedChat, chats: true},
 		{method: "POST", path: "/chats/:uid/ui", id: "createUIStream", actions: may(auth.ChatCompletions, auth.Search), needs: on, handle: s.chats.Answer(chatapi.ParseUI), family: "completions", tell: tellRefusedChat, chats: true},

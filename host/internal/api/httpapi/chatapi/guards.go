@@ -15,7 +15,7 @@ func (s *Server) TestGuards(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	trial, err := s.Chat.TryGuards(s.Base, auth.Everyone(), uid, body)
+	trial, err := s.Chat.TryGuards(r.Base, auth.Everyone(), uid, body)
 	if err != nil {
 		return err
 	}

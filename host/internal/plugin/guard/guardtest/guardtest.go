@@ -21,6 +21,7 @@ type Mask struct {
 	Is    abi.Manifest
 	Fail  error // that calls end with
 	Calls int
+	Hangs chan struct{} // not nil: a call waits until its ctx ends; what begins and ends is sent
 }
 
 // NewMask returns a guard called name.
@@ -44,8 +45,14 @@ var (
 func (m *Mask) Manifest() *abi.Manifest { return &m.Is }
 
 // Guard implements [guard.Plugin].
-func (m *Mask) Guard(_ context.Context, in, dst []byte) ([]byte, error) {
+func (m *Mask) Guard(ctx context.Context, in, dst []byte) ([]byte, error) {
 	m.Calls++
+	if m.Hangs != nil {
+		m.Hangs <- struct{}{}
+		<-ctx.Done()
+		m.Hangs <- struct{}{}
+		return dst, context.Cause(ctx)
+	}
 	call, err := abi.ParseGuardInput(in)
 	if err != nil || m.Fail != nil {
 		return dst, cmpErr(m.Fail, err)
