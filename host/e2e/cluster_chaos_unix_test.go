@@ -86,6 +86,7 @@ func TestClusterChaos(t *testing.T) {
 		count[told]++
 	}
 	t.Logf("seed %d, %d rounds: %d writes acknowledged, %d deletions of keys, %d refused, %d unknown", seed, rounds, count["acked"], count["gone"], count["refused"], count["unknown"])
+	t.Logf("nodes that a signal ended wrote %d chats to their end; %d writes to nodes that nobody hit got no answer within %v", s.seen.drained.Load(), s.seen.silent.Load(), stormTimeout)
 	t.Logf("of nodes that nobody hit meanwhile: %d searches answered, %d failed; %d chats written to their end, %d broken off; %d and %d were sent to all", s.seen.answered.Load(), s.seen.failed.Load(), s.seen.written.Load(), s.seen.cut.Load(), s.seen.searches.Load(), s.seen.chats.Load())
 	for _, what := range slices.Sorted(maps.Keys(gaps)) {
 		slices.Sort(gaps[what])

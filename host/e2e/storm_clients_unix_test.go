@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,6 +27,8 @@ type sights struct {
 	searches, chats   atomic.Int64 // sent
 	answered, written atomic.Int64 // of them whole, of nodes that nobody hit meanwhile
 	failed, cut       atomic.Int64 // not whole, of such nodes
+	silent            atomic.Int64 // writes to such nodes that got no answer in time
+	drained           atomic.Int64 // chats written to their end by a node that a signal ends
 }
 
 // judge says what an answer to a write means: acked, refused or unknown. An answer
@@ -106,8 +109,13 @@ func (s *storm) write(writer int, seed uint64) {
 			id, keys = keys[0], keys[1:]
 			kind, method, path, body, done = "key", "DELETE", "/keys/"+id, "", "gone"
 		}
-		status, answer, began, err := s.sendLoud(rng.IntN(len(s.nodes)), method, path, form, body)
+		node := rng.IntN(len(s.nodes))
+		at := s.harmed[node].Load()
+		status, answer, began, err := s.sendLoud(node, method, path, form, body)
 		told := s.judge(method+" "+path, status, answer, err)
+		if status == 0 && at%2 == 0 && s.harmed[node].Load() == at {
+			s.seen.silent.Add(1)
+		}
 		switch {
 		case told == "acked" && done == "gone":
 			told = "gone"
@@ -289,8 +297,13 @@ func (s *storm) chat(node int) {
 		s.seen.chats.Add(1)
 		status, answer, err := s.call(node, "POST", "/chats/talk/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"speak to `+address+`"}]}`)
 		whole := status == http.StatusOK && bytes.Count(answer, []byte("word ")) == chatWords && bytes.Contains(answer, []byte("data: [DONE]"))
-		switch {
-		case s.harmed[node].Load() != at || s.calmed():
+		switch now := s.harmed[node].Load(); {
+		case s.calmed():
+		case now != at && now <= at+2 && s.signaled[node].Load() == at+1 && (status == http.StatusOK || errors.Is(err, errBroken)):
+			if s.seen.drained.Add(1); !whole {
+				s.t.Errorf("a chat of node %d, which a signal ended meanwhile: %d words, %v", node, bytes.Count(answer, []byte("word ")), err)
+			}
+		case now != at:
 		case whole:
 			s.seen.written.Add(1)
 		case s.seen.cut.Add(1) <= 5:

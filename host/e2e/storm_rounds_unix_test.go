@@ -39,9 +39,10 @@ func harms() []harm {
 	return []harm{
 		{"kill the leader", 2, func(s *storm) []func() { return s.harmNodes(kill, s.leader()) }},
 		{"stop the leader", 1, func(s *storm) []func() { return s.harmNodes(suspend, s.leader()) }},
+		{"end the leader by a signal, and start it", 1, func(s *storm) []func() { return s.endNode(s.leader()) }},
 		{"kill a node", 1, func(s *storm) []func() { return s.harmNodes(kill, any(s)) }},
 		{"stop a node", 1, func(s *storm) []func() { return s.harmNodes(suspend, any(s)) }},
-		{"end a node by a signal, and start it", 1, func(s *storm) []func() { return s.harmNodes(terminate, any(s)) }},
+		{"end a node by a signal, and start it", 1, func(s *storm) []func() { return s.endNode(any(s)) }},
 		{"kill a server of NATS", 1, func(s *storm) []func() { return []func(){kill(s.nats[any(s)])} }},
 		{"stop a server of NATS", 1, func(s *storm) []func() { return []func(){suspend(s.nats[any(s)])} }},
 		{"kill the leader and a server of NATS", 1, func(s *storm) []func() {
@@ -73,6 +74,7 @@ func harms() []harm {
 			s.empty(s.dirs[at])
 			return []func(){s.nodes[at].start, func() { s.ready(at) }}
 		}},
+		{"begin the cluster anew with a backup", 1, (*storm).restore},
 	}
 }
 
@@ -89,6 +91,12 @@ func kill(p *process) func() {
 func terminate(p *process) func() {
 	p.signal(syscall.SIGTERM)
 	return p.start
+}
+
+// endNode ends a node by a signal, which writes the chats under way to their end first.
+func (s *storm) endNode(node int) (undo []func()) {
+	s.signaled[node].Store(s.harmed[node].Load() + 1)
+	return s.harmNodes(terminate, node)
 }
 
 // harmNodes does one thing to nodes, and has each be waited for in the end.
@@ -135,6 +143,61 @@ func (s *storm) split() []func() {
 		}
 	}
 	return s.cut(s.toNode[at], gates...)
+}
+
+// restore has the cluster begin anew with a backup of what it has: one node is made of the backup,
+// each of the others joins it without data or over what it has. Nothing is written meanwhile, so
+// that all that was acknowledged is in the backup.
+func (s *storm) restore() []func() {
+	s.quiet.Lock()
+	defer s.quiet.Unlock()
+	s.level()
+	began, first := time.Now(), s.rng.IntN(len(s.nodes))
+	file := filepath.Join(s.t.TempDir(), "backup")
+	s.command(first, "cluster", "snapshot", "--url", s.urls[first])
+	s.command(first, "cluster", "backup", file)
+	for i := range s.nodes {
+		s.hit(i)
+		s.nodes[i].signal(syscall.SIGTERM)
+	}
+	waittest.For(s.t, "the stream is deleted", func() bool {
+		answer, err := s.askStream("DELETE")
+		return err == nil && strings.Contains(string(answer), `"success":true`)
+	})
+	s.command(first, "cluster", "create", "--replicas", strconv.Itoa(len(s.nats)))
+	s.empty(s.dirs[first])
+	s.command(first, "cluster", "restore", file)
+	s.nodes[first].start()
+	waittest.For(s.t, "the node of the backup leads", func() bool { c, ok := s.see(first); return ok && c.Node.Role == "leader" })
+	s.command(first, "cluster", "snapshot", "--url", s.urls[first])
+	for i := range s.nodes {
+		if i == first {
+			continue
+		}
+		if s.rng.IntN(2) == 0 {
+			s.empty(s.dirs[i])
+		} else {
+			s.command(i, "cluster", "join", "--replace")
+		}
+		s.nodes[i].start()
+	}
+	for i := range s.nodes {
+		s.ready(i)
+	}
+	s.t.Logf("the cluster began anew with a backup within %v", time.Since(began).Round(10*time.Millisecond))
+	return nil
+}
+
+// command runs one of the program with the options of a node.
+func (s *storm) command(node int, args ...string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), waittest.Patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, s.program, args...)
+	c.Env = s.nodes[node].env
+	if out, err := c.CombinedOutput(); err != nil {
+		s.t.Fatalf("parley %s with the options of node %d: %v\n%s", strings.Join(args, " "), node, err, out)
+	}
 }
 
 // startAgain starts a node's program once more over its files: it has to end, and to be in
@@ -217,6 +280,12 @@ func (s *storm) rest() {
 	s.t.Helper()
 	s.quiet.Lock()
 	defer s.quiet.Unlock()
+	s.level()
+}
+
+// level waits until all nodes have the same and no task waits, while nobody writes.
+func (s *storm) level() {
+	s.t.Helper()
 	var behind string
 	if !waittest.Until(func() bool { behind = s.behind(); return behind == "" }) {
 		s.logNodes()
@@ -248,20 +317,30 @@ func (s *storm) gap(at time.Time) (gap time.Duration) {
 // streamLeader returns which server of NATS leads the cluster's stream; a drawn one
 // where nobody says.
 func (s *storm) streamLeader() int {
-	for _, addr := range s.ports {
-		conn, err := nats.Connect("nats://"+addr, nats.Timeout(time.Second))
-		if err != nil {
-			continue
-		}
-		m, err := conn.Request("$JS.API.STREAM.INFO.PARLEY_storm_LOG", nil, time.Second)
-		conn.Close()
-		var info struct{ Cluster struct{ Leader string } }
-		if err != nil || json.Unmarshal(m.Data, &info) != nil {
-			continue
-		}
+	answer, err := s.askStream("INFO")
+	var info struct{ Cluster struct{ Leader string } }
+	if err == nil && json.Unmarshal(answer, &info) == nil {
 		if n, err := strconv.Atoi(strings.TrimPrefix(info.Cluster.Leader, "nats-")); err == nil {
 			return n
 		}
 	}
 	return s.rng.IntN(len(s.nats))
+}
+
+// askStream asks the servers of NATS for INFO of the cluster's stream, or to DELETE it, and
+// returns the first answer.
+func (s *storm) askStream(what string) (answer []byte, err error) {
+	for _, addr := range s.ports {
+		var conn *nats.Conn
+		if conn, err = nats.Connect("nats://"+addr, nats.Timeout(time.Second)); err != nil {
+			continue
+		}
+		var m *nats.Msg
+		m, err = conn.Request("$JS.API.STREAM."+what+".PARLEY_"+stormCluster+"_LOG", nil, 5*time.Second)
+		conn.Close()
+		if err == nil {
+			return m.Data, nil
+		}
+	}
+	return nil, err
 }

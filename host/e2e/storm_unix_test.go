@@ -5,6 +5,7 @@ package e2e
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -49,8 +50,9 @@ type storm struct {
 
 	// harmed counts, for each node, how often it was hit and how often it was whole
 	// again: it is hit where that is odd.
-	harmed []atomic.Int64
-	seen   sights
+	harmed   []atomic.Int64
+	signaled []atomic.Int64 // what harmed is of a node from when a signal ended it last
+	seen     sights
 
 	strays  atomic.Int64  // messages of nobody that are in the log
 	stop    chan struct{} // closed when clients are to end
@@ -116,7 +118,7 @@ func openStorm(t *testing.T, w stormWishes) *storm {
 	w.nodes = cmp.Or(w.nodes, stormNodes)
 	s := &storm{
 		t: t, direct: w.direct, mixed: w.before != "", rng: rand.New(rand.NewPCG(w.seed, 0)), bin: t.TempDir(), key: "a master key of 26 bytes..", told: map[string]string{},
-		disk: -1, harmed: make([]atomic.Int64, w.nodes), stop: make(chan struct{}),
+		disk: -1, harmed: make([]atomic.Int64, w.nodes), signaled: make([]atomic.Int64, w.nodes), stop: make(chan struct{}),
 		http: http.Client{Timeout: stormTimeout, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	s.program = build(t, s.bin, "parley", "../../cmd/parley")
@@ -244,6 +246,9 @@ func (s *storm) call(node int, method, path, body string) (status int, answer []
 	return s.send(node, method, path, "application/json", strings.NewReader(body))
 }
 
+// errBroken: an answer began, and did not come to its end.
+var errBroken = errors.New("the answer broke off")
+
 func (s *storm) send(node int, method, path, form string, body io.Reader) (status int, answer []byte, err error) {
 	req, err := http.NewRequest(method, s.urls[node]+path, body)
 	if err != nil {
@@ -260,7 +265,7 @@ func (s *storm) send(node int, method, path, form string, body io.Reader) (statu
 	}
 	defer resp.Body.Close()
 	if answer, err = io.ReadAll(resp.Body); err != nil {
-		return 0, nil, err
+		return 0, nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return resp.StatusCode, answer, nil
 }
