@@ -275,7 +275,9 @@ func textOf(instance pdfium.Pdfium, page requests.Page) (string, error) {
 		var got *responses.FPDFText_GetText
 		// Each character takes up to two units.
 		if got, err = instance.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: loaded.TextPage, Count: 2 * count.Count}); err == nil {
-			text = unitsAsText.Replace(got.Text)
+			p := placer{instance: instance, page: loaded.TextPage, text: []rune(got.Text)}
+			p.isPlain = len(p.text) == count.Count
+			text = unitsAsText.Replace(p.inReadingOrder())
 		}
 	}
 	_, closing := instance.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
@@ -283,7 +285,7 @@ func textOf(instance pdfium.Pdfium, page requests.Page) (string, error) {
 }
 
 // unitsAsText has a hyphen at the end of a line as [CutMark], and leaves out what has no character.
-var unitsAsText = strings.NewReplacer("\ufffe", CutMark, "\x00", "")
+var unitsAsText = strings.NewReplacer(string(cut), CutMark, "\x00", "")
 
 // CutMark is what stands for a hyphen at the end of a line, and for that end.
 const CutMark = "\x02"

@@ -1,0 +1,364 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+)
+
+// Bounds of the look at where the words of a page are, each of which takes microseconds.
+const (
+	maxPlaced = 10_000 // words; a page with more is read as it is drawn
+	everyLine = 3      // of how many lines one is looked at word by word, where these show no gaps
+)
+
+// cut is what the library has for a hyphen at the end of a line, and for that end.
+const cut = '\ufffe'
+
+// A word is a run of characters of a text without space.
+type word struct {
+	from, to int // in characters
+	box
+}
+
+// A line is words of a line, and where it leads on the page.
+type line struct {
+	words  []word
+	dx, dy float64
+}
+
+// A placer looks up where the characters of a page are.
+type placer struct {
+	instance pdfium.Pdfium
+	page     references.FPDF_TEXTPAGE
+	text     []rune
+	isPlain  bool // each character of the page is one of the text
+}
+
+// inReadingOrder returns the text of a page with its columns one after the other. Files have text in the order in which it
+// was drawn, and the library joins what is drawn one after the other in a line.
+func (p *placer) inReadingOrder() string {
+	lines, letters, backwards := p.lines()
+	if lines == nil || !p.place(lines) {
+		return string(p.text)
+	}
+	isBackwards := 2*backwards > letters
+	turn := turnOf(lines, isBackwards)
+	var pieces, aside []piece
+	for _, l := range lines {
+		if l.turn(isBackwards) != turn {
+			aside = append(aside, piece{from: l.words[0].from, to: l.words[len(l.words)-1].to})
+			continue
+		}
+		pieces = append(pieces, p.piecesOf(l, turn, isBackwards)...)
+	}
+	evenHeights(pieces)
+	if turn != 0 { // the library has lines that lead upwards or down as if they were one
+		pieces = byPlace(pieces)
+	}
+	order := readingOrder(pieces)
+	if order == nil && turn == 0 {
+		return string(p.text)
+	}
+	read := make([]piece, 0, len(pieces)+len(aside))
+	for _, i := range order {
+		read = append(read, pieces[i])
+	}
+	if order == nil {
+		read = append(read, pieces...)
+	}
+	return p.join(append(read, aside...))
+}
+
+// lines are the lines of the text, with how many letters they have, and how many of these are read from right to left. There
+// are none where no columns can be.
+func (p *placer) lines() (lines []line, letters, backwards int) {
+	words := 0
+	for at := 0; at < len(p.text); {
+		end := at
+		for end < len(p.text) && !strings.ContainsRune("\r\n", p.text[end]) && p.text[end] != cut {
+			end++
+		}
+		var l line
+		for i := at; i < end; i++ {
+			if isSpace(p.text[i]) {
+				continue
+			}
+			w := word{from: i}
+			for i < end && !isSpace(p.text[i]) {
+				if unicode.IsLetter(p.text[i]) {
+					letters++
+					if unicode.In(p.text[i], unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana) {
+						backwards++
+					}
+				}
+				i++
+			}
+			w.to = i
+			l.words = append(l.words, w)
+		}
+		if len(l.words) > 0 {
+			lines, words = append(lines, l), words+len(l.words)
+		}
+		at = end + 1
+	}
+	if len(lines) < 2 || words < 8 || words > maxPlaced {
+		return nil, 0, 0
+	}
+	return lines, letters, backwards
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == 0 }
+
+// place finds where the words of lines are, or where some lines show no gaps, where each line begins and ends. It reports
+// false where the library does not know.
+func (p *placer) place(lines []line) bool {
+	isParted := false
+	for i := 0; i < len(lines); i += everyLine {
+		if !p.placeLine(&lines[i]) {
+			return false
+		}
+		isParted = isParted || lines[i].hasGap()
+	}
+	for i := range lines {
+		l := &lines[i]
+		if i%everyLine == 0 {
+			continue
+		}
+		if n := len(l.words); n > 2 && !isParted {
+			l.words[1].to = l.words[n-1].to
+			l.words = l.words[:2]
+		}
+		if !p.placeLine(l) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeLine finds where the words of a line are.
+func (p *placer) placeLine(l *line) bool {
+	var first, last box
+	for i := range l.words {
+		w := &l.words[i]
+		begin, ok := p.boxOf(w.from)
+		end := begin
+		if ok && w.to-w.from > 1 {
+			end, ok = p.boxOf(w.to - 1)
+		}
+		if !ok {
+			return false
+		}
+		if w.box = begin.union(end); i == 0 {
+			first = begin
+		}
+		last = end
+	}
+	l.dx, l.dy = last.x0+last.x1-first.x0-first.x1, last.y0+last.y1-first.y0-first.y1
+	return true
+}
+
+// boxOf is where a character is, with the white that its font has above and below; y grows upwards. The library knows
+// that of letters that are upright, and of others what is drawn.
+func (p *placer) boxOf(at int) (box, bool) {
+	if !p.isPlain {
+		index, err := p.instance.FPDFText_GetCharIndexFromTextIndex(&requests.FPDFText_GetCharIndexFromTextIndex{TextPage: p.page, NTextIndex: at})
+		if err != nil {
+			return box{}, false
+		}
+		at = index.CharIndex
+	}
+	if b, err := p.instance.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: p.page, Index: at}); err == nil && b.Rect.Left < b.Rect.Right && b.Rect.Bottom < b.Rect.Top {
+		return box{float64(b.Rect.Left), float64(b.Rect.Bottom), float64(b.Rect.Right), float64(b.Rect.Top)}, true
+	}
+	b, err := p.instance.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: p.page, Index: at})
+	if err != nil {
+		return box{}, false
+	}
+	return box{b.Left, b.Bottom, b.Right, b.Top}, true
+}
+
+// turn is where a line leads on its page, in quarters of a circle: 0 to the right, 1 upwards.
+func (l *line) turn(isBackwards bool) int {
+	dx, dy := l.dx, l.dy
+	if isBackwards {
+		dx, dy = -dx, -dy
+	}
+	switch {
+	case math.Abs(dy) > math.Abs(dx) && dy > 0:
+		return 1
+	case math.Abs(dy) > math.Abs(dx):
+		return 3
+	case dx < 0:
+		return 2
+	}
+	return 0
+}
+
+// turnOf is where most characters of lines lead, but for those of labels.
+func turnOf(lines []line, isBackwards bool) int {
+	var characters [4]int
+	for i := range lines {
+		if n := lines[i].words[len(lines[i].words)-1].to - lines[i].words[0].from; n > 8 {
+			characters[lines[i].turn(isBackwards)] += n
+		}
+	}
+	most := 0
+	for i, n := range characters {
+		if n > characters[most] {
+			most = i
+		}
+	}
+	return most
+}
+
+// turned is a place on a page where lines lead elsewhere than to the right, or are read from right to left.
+func (b box) turned(turn int, isBackwards bool) box {
+	switch turn {
+	case 0:
+		b = box{b.x0, -b.y1, b.x1, -b.y0}
+	case 1:
+		b = box{b.y0, b.x0, b.y1, b.x1}
+	case 2:
+		b = box{-b.x1, b.y0, -b.x0, b.y1}
+	case 3:
+		b = box{-b.y1, -b.x1, -b.y0, -b.x0}
+	}
+	if isBackwards {
+		b.x0, b.x1 = -b.x1, -b.x0
+	}
+	return b
+}
+
+// minGap is how many characters wide the white between columns is, at least.
+const minGap = 1.8
+
+// gaps are where the words of a line begin that wide gaps are before. The line leads to the right.
+func (l *line) gaps() (gaps []int) {
+	width, characters := 0.0, 0
+	for _, w := range l.words {
+		width, characters = width+w.x1-w.x0, characters+w.to-w.from
+	}
+	for i, w := range l.words {
+		if i > 0 && max(w.x0-l.words[i-1].x1, l.words[i-1].x0-w.x1)*float64(characters) > minGap*width {
+			gaps = append(gaps, i)
+		}
+	}
+	return gaps
+}
+
+// hasGap reports whether a line has a wide gap, wherever it leads.
+func (l *line) hasGap() bool {
+	turned := line{words: slices.Clone(l.words)}
+	for i := range turned.words {
+		turned.words[i].box = turned.words[i].turned(l.turn(false), false)
+	}
+	return len(turned.gaps()) > 0
+}
+
+// piecesOf are the pieces of a line, which wide gaps part.
+func (p *placer) piecesOf(l line, turn int, isBackwards bool) (pieces []piece) {
+	for i := range l.words {
+		l.words[i].box = l.words[i].turned(turn, isBackwards)
+	}
+	from := 0
+	for _, to := range append(l.gaps(), len(l.words)) {
+		pieces = append(pieces, p.pieceOf(l.words[from:to]))
+		from = to
+	}
+	return pieces
+}
+
+// What sentences end with, and what their parts do.
+const (
+	endMarks  = ".:!?。！？؟"
+	stopMarks = endMarks + ",;，、；،؛"
+)
+
+// pieceOf is a piece of words.
+func (p *placer) pieceOf(words []word) piece {
+	one := piece{box: words[0].box, from: words[0].from, to: words[len(words)-1].to, first: words[0].x1 - words[0].x0}
+	for _, w := range words {
+		one.box = one.union(w.box)
+	}
+	text := p.text[one.from:one.to]
+	one.unit = (one.x1 - one.x0) / float64(len(text))
+	for i, r := range text {
+		switch {
+		case unicode.IsLetter(r):
+			one.letters++
+		case unicode.IsDigit(r): // which text has few of
+			one.letters--
+		}
+		if i+1 == len(text) || isSpace(text[i+1]) && !isSpace(r) {
+			one.words++
+			if strings.ContainsRune(stopMarks, r) {
+				one.stops++
+			}
+			one.ends = strings.ContainsRune(endMarks, r)
+		}
+	}
+	one.goesOn = unicode.IsLetter(text[0]) && !unicode.IsUpper(text[0]) && !unicode.IsTitle(text[0])
+	return one
+}
+
+// evenHeights makes pieces as high as lines are apart: fonts say little of how high their letters are.
+func evenHeights(pieces []piece) {
+	down := slices.SortedFunc(slices.Values(pieces), func(p, q piece) int { return cmp.Compare(p.y1, q.y1) })
+	var pitches []float64
+	for i, p := range down {
+		for _, q := range down[i+1 : min(i+9, len(down))] { // some are of other columns
+			if q.x0 < p.x1 && p.x0 < q.x1 && q.y1-p.y1 > p.unit {
+				pitches = append(pitches, q.y1-p.y1)
+				break
+			}
+		}
+	}
+	if len(pitches) == 0 {
+		return
+	}
+	slices.Sort(pitches)
+	pitch := pitches[len(pitches)/2]
+	for i := range pieces {
+		p := &pieces[i]
+		p.y0 = p.y1 - min(0.9*pitch, 6*p.unit)
+	}
+}
+
+// join writes pieces, a line each, or where they are the rest of a line in the file.
+func (p *placer) join(pieces []piece) string {
+	var b strings.Builder
+	for i, one := range pieces {
+		text := p.text[one.from:one.to]
+		isCut := one.to < len(p.text) && p.text[one.to] == cut
+		if i+1 == len(pieces) {
+			b.WriteString(string(text))
+			if isCut {
+				b.WriteByte('-')
+			}
+			break
+		}
+		next := pieces[i+1].from
+		if n := len(text) - 1; n > 0 && text[n] == '-' && unicode.IsLetter(text[n-1]) && unicode.IsLower(p.text[next]) {
+			text, isCut = text[:n], true
+		}
+		b.WriteString(string(text))
+		switch {
+		case isCut && unicode.IsLetter(p.text[next]):
+			b.WriteRune(cut)
+		case isCut:
+			b.WriteString("-\r\n")
+		case one.to < next && !slices.ContainsFunc(p.text[one.to:next], func(r rune) bool { return !isSpace(r) || r == '\n' }):
+			b.WriteByte(' ')
+		default:
+			b.WriteString("\r\n")
+		}
+	}
+	return b.String()
+}
