@@ -79,8 +79,8 @@ func pluginBenchCommand() *cobra.Command {
 		Use:   "bench PLUGIN.wasm",
 		Short: "Measure what a plugin costs: time, fuel, memory, start, size",
 		Long: "Measure a plugin as a host runs it, metered and through its pool: the time and the fuel of an event, of\n" +
-			"making a request and of sorting an error, or of a flush; what an instance takes to start, and its memory; what compiling\n" +
-			"takes, once. Times are medians of short runs; fuel is the same on every machine.\n\n" +
+			"making a request and of sorting an error, of a flush, or of a guard's call at each stage; what an instance\n" +
+			"takes to start, and its memory; what compiling takes, once. Times are medians of short runs; fuel is the same on every machine.\n\n" +
 			"Events are those of --body, a recorded response, or of --cases; without either, of a stream in the form\n" +
 			"of a known API that the plugin makes text of.",
 		Example: "  parley plugin bench plugins/dist/vllm-1.0.0.wasm --cases plugins/provider/vllm/testdata",

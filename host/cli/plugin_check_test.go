@@ -50,6 +50,14 @@ func TestPluginCheck(t *testing.T) {
 		}
 	}
 
+	built, _ = try(exitOK, "plugin", "build", filepath.Join(root(t), "examples", "guard-smallest"), "--out", dir)
+	figures, _ = try(exitOK, "plugin", "bench", strings.TrimSpace(built))
+	for _, want := range []string{"question ", "passages ", "answer ", "of fuel, p99 "} {
+		if !strings.Contains(figures, want) {
+			t.Errorf("plugin bench printed no %q of a guard:\n%s", want, figures)
+		}
+	}
+
 	// Without one of its exports it is no plugin any more.
 	module, err := os.ReadFile(file)
 	if err != nil {

@@ -200,8 +200,11 @@ func next(text []byte, from int, last bool) (link, bool) {
 				}
 			}
 		case 'w', 'W':
-			if (bytes.HasPrefix(text[i:], []byte("www.")) || bytes.HasPrefix(text[i:], []byte("WWW."))) && (i == from || !isName(text[i-1])) {
-				return bare(text, from, i), true
+			// Whatever stands before it: that may have been let go in a call before.
+			if bytes.HasPrefix(text[i:], []byte("www.")) || bytes.HasPrefix(text[i:], []byte("WWW.")) {
+				if l := bare(text, from, i); l.to > i+4 || l.open && !last {
+					return l, true
+				}
 			}
 		}
 	}

@@ -116,3 +116,17 @@ func TestShown(t *testing.T) {
 		t.Errorf("a link of 5,000 bytes: got %d bytes, %+v, want it refused", len(got.Text()), got.Blocked)
 	}
 }
+
+// TestLongWords: a word that is let go in parts, since it is long, leads nowhere either.
+func TestLongWords(t *testing.T) {
+	d := plugintest.NewGuard(t, &links{}, "manifest.json")
+	for text, want := range map[string]string{
+		"a topicwww.evil.examplehttpwww.evil.example. ":            "a topic(link removed). ",
+		"a " + strings.Repeat("x", 40) + "www.evil.example/?q=1 b": "a " + strings.Repeat("x", 40) + "(link removed) b",
+		"awww. Ewww! www.": "awww. Ewww! www.",
+	} {
+		if got := d.Cuts(guard.Answer, text, 300); got.Text() != want {
+			t.Errorf("%q: got %q, want %q", text, got.Text(), want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ type Figures struct {
 
 // A Cost is that of one kind of call.
 type Cost struct {
-	Call  string `json:"call"`  // event, encode or error; event or flush
+	Call  string `json:"call"`  // event, encode or error; event or flush; the stage of a guard
 	Bytes int    `json:"bytes"` // of the input, on average
 	NS    int64  `json:"ns"`    // of one call through the pool, in and out
 	Fuel  int64  `json:"fuel"`
@@ -58,11 +58,8 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	defer closeSubject()
 	m := s.manifest
 	f := &Figures{Name: m.Name, Version: m.Version, Size: len(module), CompileMS: time.Since(began).Milliseconds()}
-	if m.Kind == abi.KindGuard {
-		return nil, errors.New("the plugin is a guard, whose calls are not measured yet: `plugin check` shows their fuel")
-	}
-	if m.Kind == abi.KindCollector && body != nil {
-		return nil, errors.New("the plugin is a collector, which is given no response: leave --body out")
+	if m.Kind != abi.KindProvider && body != nil {
+		return nil, fmt.Errorf("the plugin is a %s, which is given no response: leave --body out", m.Kind)
 	}
 	if f.Limiter = "metered"; s.compiled.Stats().Refusal != "" {
 		f.Limiter = s.compiled.Stats().Limiter
@@ -70,9 +67,12 @@ func Measure(ctx context.Context, module, body []byte, o Options) (*Figures, err
 	if f.StartUS, f.Fuel, err = s.start(); err != nil {
 		return nil, err
 	}
-	if m.Kind == abi.KindCollector {
+	switch m.Kind {
+	case abi.KindCollector:
 		err = s.measureCollector(f)
-	} else {
+	case abi.KindGuard:
+		err = s.measureGuard(f)
+	default:
 		err = s.measureProvider(f, body)
 	}
 	if err != nil {
@@ -93,6 +93,24 @@ func (s *subject) measureProvider(f *Figures, body []byte) error {
 		inputs       []input
 	}{{"event", abi.FuncDecode, events}, {"encode", abi.FuncEncode, encodeInputs(s.manifest)[:2]}, {"error", abi.FuncError, errorInputs()[:1]}} {
 		cost, err := s.cost(c.name, c.export, c.inputs)
+		if err != nil {
+			return err
+		}
+		f.Calls = append(f.Calls, cost)
+	}
+	return nil
+}
+
+// measureGuard measures a call at each stage, with texts that have what guards look for.
+func (s *subject) measureGuard(f *Figures) error {
+	f.Of = "texts of the kit"
+	inputs := s.guardInputs(20 * len(s.manifest.Stages))
+	for i, stage := range s.manifest.Stages {
+		var at []input
+		for n := i; n < len(inputs); n += len(s.manifest.Stages) {
+			at = append(at, inputs[n])
+		}
+		cost, err := s.cost(stage, abi.FuncGuard, at)
 		if err != nil {
 			return err
 		}
@@ -212,9 +230,13 @@ func (s *subject) cost(name, export string, inputs []input) (Cost, error) {
 		return c, err
 	}
 	clear(s.fuel)
+	call := g.call
+	if s.manifest.Kind == abi.KindGuard {
+		call = g.endure // answers of guards are a chain's to check
+	}
 	for range 64 {
 		for _, in := range inputs {
-			if _, err := g.call(export, in); err != nil {
+			if _, err := call(export, in); err != nil {
 				return c, err
 			}
 		}
