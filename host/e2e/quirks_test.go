@@ -407,3 +407,43 @@ func TestParts(t *testing.T) {
 	q.want("a chat", q.Call("POST", "/chats/banana/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"Draw."}]}`), 200, data)
 	q.want("a UI", q.Call("POST", "/chats/banana/ui", `{"messages":[{"role":"user","parts":[{"type":"text","text":"Draw."}]}]}`), 200, `{"mediaType":"image/png","type":"file","url":"data:image/png;base64,`+data+`"}`)
 }
+
+// TestUnknownEnds: a reason to finish that is not known is no end of a whole answer, and
+// the client gets the provider's word.
+func TestUnknownEnds(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai", "ollama", "anthropic")
+	q.workspace("oend", "openAi", "", func(asked) told { return stream(piece(`{"content":"Alpha."}`), finish("weird_end")) })
+	q.workspace("lend", "ollama", "", func(asked) told {
+		return lines(`{"model":"m","message":{"role":"assistant","content":"Alpha."},"done":true,"done_reason":"weird_end"}`)
+	})
+	q.workspace("aend", "anthropic", "", func(asked) told {
+		return told{body: strings.TrimPrefix(events(
+			`{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"claude","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Alpha."}}`, `{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"weird_end"},"usage":{"output_tokens":2}}`, `{"type":"message_stop"}`), house.Stream)}
+	})
+	for _, name := range []string{"oend", "lend", "aend"} {
+		q.want(name, q.v1(name, ""), 200, "Alpha.", `"native_finish_reason":"weird_end"`, `"finish_reason":"length"`)
+		q.want(name+" streamed", q.v1(name, `,"stream":true`), 200, `"native_finish_reason":"weird_end"`, `"finish_reason":"length"`)
+		q.want(name+" as a response", q.Call("POST", "/v1/responses", `{"model":"`+name+`","input":"q"}`), 200, `"status":"incomplete"`)
+	}
+}
+
+// TestSearchNotOffered: a model that calls the search where there is none to call is told
+// so, and nothing is searched.
+func TestSearchNotOffered(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	q.workspace("unasked", "openAi", `,"indexUids":[]`, func(a asked) told {
+		if strings.Contains(string(a["messages"]), `"tool_call_id"`) {
+			return stream(piece(`{"content":"Alpha."}`), finish("stop"))
+		}
+		return stream(sought, finish("tool_calls"))
+	})
+	q.want("the answer", q.v1("unasked", ""), 200, "Alpha.")
+	all := q.requests("unasked")
+	if len(all) != 2 || all[0].has("tools") || !strings.Contains(string(all[1]["messages"]), "There is no function") || strings.Contains(string(all[1]["messages"]), "hits") {
+		t.Errorf("the provider is asked %s", all)
+	}
+}

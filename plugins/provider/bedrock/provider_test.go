@@ -85,6 +85,11 @@ func TestEncodeBody(t *testing.T) {
 		{"tools", tools + `,"tool_choice":"auto",` + user, sent + `,"toolConfig":{"tools":[` + spec + `],"toolChoice":{"auto":{}}}`},
 		{"a tool that must be called", tools + `,"tool_choice":{"type":"function","function":{"name":"f"}},` + user, sent + `,"toolConfig":{"tools":[` + spec + `],"toolChoice":{"tool":{"name":"f"}}}`},
 		{"any tool", tools + `,"tool_choice":"required",` + user, sent + `,"toolConfig":{"tools":[` + spec + `],"toolChoice":{"any":{}}}`},
+		{
+			"a schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","properties":{"a":{"type":"integer","minimum":1}}}}},` + user,
+			sent + `,"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"description\":\"{\\\"minimum\\\":1}\"}},\"additionalProperties\":false}","name":"n"}}}}`,
+		},
+		{"JSON of any kind", `"response_format":{"type":"json_object"},` + user, sent + `,"system":[{"text":"Answer with one JSON object, and with nothing around it."}]`},
 		{"no tool", tools + `,"tool_choice":"none",` + user, sent},
 		{
 			"neighbours, the assistant first, empty texts", `"messages":[{"role":"assistant","content":"a"},{"role":"user","content":"u"},{"role":"user","content":[{"type":"text","text":"v"}]},{"role":"user","content":""},{"role":"developer","content":"d"},{"role":"system","content":""}]`,
