@@ -116,3 +116,25 @@ func (e Edit) Append(b []byte) []byte {
 	}
 	return append(b, '}')
 }
+
+// With returns e with a member more, for an object in one expression:
+// rawjson.Edit{}.With("text", rawjson.Quote(text)).Value().
+func (e Edit) With(key string, v Value) Edit {
+	e.Set(key, v)
+	return e
+}
+
+// ListOf returns an array of items, but for those that have no value.
+func ListOf(items ...Value) Value {
+	b := Value{'['}
+	for _, v := range items {
+		if len(v) == 0 {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}

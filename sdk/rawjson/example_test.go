@@ -58,3 +58,11 @@ func ExampleCheck() {
 	// Hello
 	// true
 }
+
+// Objects and lists in one expression: what has no value is left out.
+func ExampleListOf() {
+	text := rawjson.Edit{}.With("text", rawjson.Quote("Hi")).With("cache", nil)
+	message := rawjson.Edit{}.With("role", rawjson.Quote("user")).With("content", rawjson.ListOf(text.Value(), nil, rawjson.Value("1")))
+	fmt.Println(string(message.Value()), string(rawjson.ListOf()))
+	// Output: {"role":"user","content":[{"text":"Hi"},1]} []
+}

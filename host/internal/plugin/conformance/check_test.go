@@ -252,8 +252,8 @@ func TestCheckUnknownForm(t *testing.T) {
 		module := subjectModule(t, "0", strings.Replace(goodManifest, "}", more+"}", 1), reply, sends+strings.Repeat(" ", len(reply)-len(sends)),
 			"\x01\x00\x00\x00\x05\x00\x00\x00hello", "\x02\x00\x00\x00\x05\x00\x00\x00hello") // reasoning in place of text
 		for _, c := range check1(t, module, Options{}).Checks {
-			if c.Check == "self-test" && c.Result == Failed {
-				t.Error(c.Detail)
+			if (c.Check == "self-test" || c.Check == "state" || c.Check == "memory") && c.Result == Failed {
+				t.Errorf("%s: %s; want none failed of what is not known to be wrong", c.Check, c.Detail)
 			}
 			if c.Check == "decode" {
 				result, detail = c.Result, c.Detail
