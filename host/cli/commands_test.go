@@ -23,6 +23,7 @@ var noJSON = map[string]string{
 	"parley guard try":           "it prints the text as it would pass",
 	"parley plugin inspect":      "what it prints is JSON",
 	"parley plugin replay":       "what it prints is JSON",
+	"parley plugin try":          "what it prints is a talk, line by line",
 	"parley telemetry export":    "what it prints is JSON",
 	"parley telemetry dashboard": "what it prints is JSON",
 }
