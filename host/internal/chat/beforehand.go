@@ -27,8 +27,9 @@ const maxBeforehand = 8
 // searchBeforehand searches for the question, once in an answer.
 func (a *Answer) searchBeforehand() error {
 	b := a.talk.before
-	question, _ := a.talk.questions()
-	if question = strings.TrimSpace(question); b.calls != nil || question == "" {
+	a.questions[0], a.questions[1] = a.talk.questions()
+	question := strings.TrimSpace(a.questions[0])
+	if b.calls != nil || question == "" {
 		return nil
 	}
 	if len(question) > maxQuestion {

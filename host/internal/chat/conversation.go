@@ -149,8 +149,8 @@ func (c *conversation) renameReasoning(lacks lack) (changed bool) {
 // addMessage appends a message.
 func (c *conversation) addMessage(message []byte) { c.messages = appendItem(c.messages, message) }
 
-// questions returns the texts of the last message of the user and of the one before it; empty where there is
-// none.
+// questions returns the text of the user's last message and of the one before it that names its subject, see
+// [leansOnBefore]: the one right before where none does. Empty where there is none.
 func (c *conversation) questions() (last, before string) {
 	messages, _ := jsonbody.ArrayOf(slices.Concat([]byte{'['}, c.messages, []byte{']'}))
 	for _, m := range slices.Backward(messages) {
@@ -167,12 +167,16 @@ func (c *conversation) questions() (last, before string) {
 				text += part
 			}
 		}
-		if last != "" {
+		switch {
+		case last == "":
+			last = text
+		case !leansOnBefore(text):
 			return last, text
+		case before == "":
+			before = text
 		}
-		last = text
 	}
-	return last, ""
+	return last, before
 }
 
 // appendItem appends an item of an array, which has none yet where b is empty.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
@@ -17,6 +19,7 @@ import (
 	"github.com/parley-search/parley/host/internal/search/index"
 	"github.com/parley-search/parley/host/internal/search/retrieval"
 	"github.com/parley-search/parley/host/internal/search/settings"
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 // maxToldValues bounds the values of an attribute that a model is told.
@@ -87,6 +90,7 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 	if own.Chat.Passages(q) {
 		return s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
 	}
+	query.Q = namesFirst(q)
 	res, err := s.Search(ctx, caller, indexUID, query)
 	if err != nil {
 		return retrieval.Found{}, err
@@ -107,6 +111,31 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 		return found, err
 	}
 	return retrieval.Found{Hits: hits}, nil
+}
+
+// namesFirst orders the words of a question for a search of whole documents, which loses words from the end where
+// no document has all: names and numbers, then others, then those that only ask. What asks nothing, and what has
+// quotes or excludes words, stays as it is.
+func namesFirst(q string) string {
+	words := text.SplitWords(q)
+	_, asking := text.AskingWords(words)
+	if len(asking) == 0 || strings.ContainsAny(q, `"-`) {
+		return q
+	}
+	var order [3][]string
+	for i, w := range words {
+		word := q[w.Start:w.End]
+		first, _ := utf8.DecodeRuneInString(word)
+		at := 1
+		switch {
+		case asking[w.Term]:
+			at = 2
+		case unicode.IsDigit(first), i > 0 && unicode.IsUpper(first):
+			at = 0
+		}
+		order[at] = append(order[at], word)
+	}
+	return strings.Join(slices.Concat(order[0], order[1], order[2]), " ")
 }
 
 // facetsFor returns the filterable attributes with their most frequent values,

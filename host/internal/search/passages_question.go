@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,11 +29,37 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 	}}
 	scores := make([]float32, s.View.Size())
 	n := int(s.Universe.GetCardinality())
-	words, joined := questionWords(a, q)
+	words, joined, pairs := questionWords(a, q)
 	lang, stops := text.AskingWords(words)
+	within, err := s.findCompounds(lang, words, stops)
+	if err != nil {
+		return nil, nil, err
+	}
 	var asked []string // the words of out.Terms
+	add := func(t passage.Term, docs, alike *roaring.Bitmap) {
+		out.Terms = append(out.Terms, t)
+		asked = append(asked, t.Word)
+		worth := float32(0)
+		for _, c := range t.Forms {
+			worth = max(worth, c*float32(t.IDF))
+		}
+		for it := docs.Iterator(); it.HasNext(); {
+			scores[it.Next()] += worth
+		}
+		for it := alike.Iterator(); it.HasNext(); {
+			scores[it.Next()] += passage.Synonym * float32(t.IDF)
+		}
+	}
+	var pieces []string
 	for _, w := range words {
-		forms, docs, err := s.spellings(&w, joined[w.Term], passage.StemmerOf(lang, w.Term))
+		if grams := passage.Grams(w.Term); len(grams) > 1 {
+			pieces = append(pieces, grams...)
+			continue
+		}
+		if slices.ContainsFunc(pairs, func(p [2]string) bool { return p[0] == w.Term || p[1] == w.Term }) {
+			continue
+		}
+		forms, docs, err := s.spellings(&w, joined[w.Term], lang)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -44,6 +71,12 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			if forms, err = s.addSynonyms(&w, joined[w.Term], lang, forms, alike); err != nil {
 				return nil, nil, err
 			}
+			for form, c := range within.forms[w.Term] {
+				forms[form] = max(forms[form], c)
+			}
+			if found := within.docs[w.Term]; found != nil {
+				alike.Or(found)
+			}
 		}
 		if docs.IsEmpty() {
 			docs.Or(alike)
@@ -51,21 +84,27 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		alike.AndNot(docs)
 		term := passage.NewTerm(int(docs.GetCardinality()), n, forms, stops[w.Term])
 		term.Word = w.Term
-		out.Terms = append(out.Terms, term)
-		asked = append(asked, w.Term)
-		worth := float32(0)
-		for _, c := range forms {
-			worth = max(worth, c*float32(term.IDF))
+		add(term, docs, alike)
+	}
+	for _, p := range pairs {
+		docs, err := s.haveAll(p[0], p[1])
+		if err != nil {
+			return nil, nil, err
 		}
-		for it := docs.Iterator(); it.HasNext(); {
-			scores[it.Next()] += worth
-		}
-		for it := alike.Iterator(); it.HasNext(); {
-			scores[it.Next()] += passage.Synonym * float32(term.IDF)
+		term := passage.NewTerm(int(docs.GetCardinality()), n, map[string]float32{p[0] + p[1]: 1}, false)
+		term.Word = p[0] + p[1]
+		add(term, docs, roaring.New())
+	}
+	if len(pieces) > 0 {
+		if err := s.grams(pieces[:min(len(pieces), maxQuestionWords)], func(t passage.Term, docs *roaring.Bitmap) { add(t, docs, roaring.New()) }); err != nil {
+			return nil, nil, err
 		}
 	}
 	names := 0
 	passage.EachName(text.Clip(q, text.MaxQueryText), func(name string) {
+		if n, plain := passage.Number(name); n == len(name) && plain != "" {
+			return // see below
+		}
 		if names++; names > maxQuestionNames {
 			return
 		}
@@ -83,6 +122,17 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			out.Terms = append(out.Terms, passage.NewName(name, terms))
 		}
 	})
+	passage.EachNumber(text.Clip(q, text.MaxQueryText), func(plain string, groups []string) {
+		var terms []passage.Term
+		for i, w := range asked {
+			if slices.Contains(groups, w) {
+				terms = append(terms, out.Terms[i])
+			}
+		}
+		if names++; names <= maxQuestionNames && len(terms) > 0 {
+			out.Terms = append(out.Terms, passage.NewName(plain, terms))
+		}
+	})
 	return out, best(scores, maxCandidates), nil
 }
 
@@ -92,9 +142,9 @@ const (
 	maxQuestionNames = 8 // with joints
 )
 
-// questionWords are the first words of a question, each once, and what each of them and the one before or
-// behind it are if written together: "log in" asks for what "login" says.
-func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[string][]string) {
+// questionWords are the first words of a question, each once, what each of them and the one before or behind it
+// are if written together: "log in" asks for what "login" says; and the pairs of characters, see [passage.Pair].
+func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[string][]string, pairs [][2]string) {
 	seen := map[string]bool{}
 	joined = map[string][]string{}
 	last := text.Word{Stop: true}
@@ -112,12 +162,15 @@ func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[stri
 		}
 		if !last.Stop && w.Pos == last.Pos+1 && w.Term != last.Term {
 			both := last.Term + w.Term
+			if _, ok := passage.Pair(last.Term, w.Term); ok && !slices.Contains(pairs, [2]string{last.Term, w.Term}) {
+				pairs = append(pairs, [2]string{last.Term, w.Term})
+			}
 			joined[last.Term] = append(joined[last.Term], both)
 			joined[w.Term] = append(joined[w.Term], both)
 		}
 		last = w
 	}
-	return out, joined
+	return out, joined, pairs
 }
 
 // inName reports whether r says something: a letter, a number or a mark, and no sign.
@@ -144,7 +197,8 @@ func best(scores []float32, n int) []candidate {
 
 // What spellings other than the word itself count as.
 const (
-	wordForm   = 0.6
+	wordForm   = 0.6  // in English and where the language is not known
+	inflected  = 0.85 // in other languages, whose words have more forms
 	misspelt   = 0.7
 	joinedWord = 0.8
 )
@@ -152,19 +206,19 @@ const (
 // spellings returns how a word of a question may be spelled in documents, with what each spelling counts
 // as, and the documents of the universe that have one. Spelling variants are looked for only where the
 // index lacks the word and its forms. joined are words that w is a part of.
-func (s *searcher) spellings(w *text.Word, joined []string, stem passage.Stemmer) (map[string]float32, *roaring.Bitmap, error) {
+func (s *searcher) spellings(w *text.Word, joined []string, lang string) (map[string]float32, *roaring.Bitmap, error) {
 	forms := map[string]float32{}
 	docs := roaring.New()
 	for _, f := range w.Spellings() {
 		for i := range s.View.Segs {
-			if err := s.addForms(&s.View.Segs[i], f, 1, stem, forms, docs); err != nil {
+			if err := s.addForms(&s.View.Segs[i], f, 1, lang, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	for _, j := range joined {
 		for i := range s.View.Segs {
-			if err := s.addForms(&s.View.Segs[i], text.Form{Term: j, In: text.AllAlphabets}, joinedWord, stem, forms, docs); err != nil {
+			if err := s.addForms(&s.View.Segs[i], text.Form{Term: j, In: text.AllAlphabets}, joinedWord, lang, forms, docs); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -172,7 +226,17 @@ func (s *searcher) spellings(w *text.Word, joined []string, stem passage.Stemmer
 	if docs.And(s.Universe); !docs.IsEmpty() {
 		return forms, docs, nil
 	}
-	return s.variants(w)
+	near, nearby, err := s.variants(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	forms, docs, err = s.apart(w.Term, lang)
+	if err != nil || docs.IsEmpty() {
+		return near, nearby, err
+	}
+	maps.Copy(forms, near)
+	docs.Or(nearby)
+	return forms, docs, nil
 }
 
 // addSynonyms adds to forms what else is used for the same as w, and to alike the documents of the universe that
@@ -199,7 +263,7 @@ func (s *searcher) addSynonyms(w *text.Word, joined []string, lang string, forms
 	for term, c := range counts {
 		for i := range s.View.Segs {
 			f := text.Form{Term: term, In: text.AllAlphabets}
-			if err := s.addForms(&s.View.Segs[i], f, c, passage.StemmerOf(lang, term), forms, alike); err != nil {
+			if err := s.addForms(&s.View.Segs[i], f, c, lang, forms, alike); err != nil {
 				return nil, err
 			}
 		}
@@ -213,7 +277,7 @@ const maxForms = 5000
 
 // addForms adds to forms and docs what a segment has of a word, which counts as said, and its forms, which
 // count less.
-func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, stemmer passage.Stemmer, forms map[string]float32, docs *roaring.Bitmap) error {
+func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, lang string, forms map[string]float32, docs *roaring.Bitmap) error {
 	dict, err := seg.Dict(bleveindex.FieldWords)
 	if err != nil {
 		return err
@@ -237,11 +301,15 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 	if err := add(f.Term, counts); err != nil {
 		return err
 	}
+	stemmer, form := text.StemmerOf(lang, f.Term), float32(inflected)
+	if lang == "" || lang == "en" {
+		form = wordForm
+	}
 	stem := stemmer.Stem(f.Term)
 	if stem == "" {
 		return nil
 	}
-	low := []byte(passage.StemPrefix(f.Term, stem))
+	low := []byte(text.StemPrefix(f.Term, stem))
 	it := dict.AutomatonIterator(nil, low, bleveindex.NextKey(low))
 	for n := 0; n < maxForms; n++ {
 		e, err := it.Next()
@@ -254,7 +322,7 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 		if e.Term == f.Term || stemmer.Stem(e.Term) != stem {
 			continue
 		}
-		if err := add(e.Term, counts*wordForm); err != nil {
+		if err := add(e.Term, counts*form); err != nil {
 			return err
 		}
 	}

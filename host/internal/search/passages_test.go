@@ -326,3 +326,40 @@ func TestPassagesOfWordForms(t *testing.T) {
 		}
 	}
 }
+
+// TestPassagesOfFoldedWords: a word is found as it is written with a hyphen, a number however its digits are parted,
+// a German word in a compound and a compound by its parts, and in scripts without spaces what is within a phrase.
+func TestPassagesOfFoldedWords(t *testing.T) {
+	r := newRig(t)
+	texts := []string{
+		"Write us an E-Mail at any hour.", "The order comes to 1,712 francs.", "Anlage 7 hat eine Fläche von 2.345,5 Metern.",
+		"Der Beginn des Bootshausdachs verschiebt sich.", "Die Rechnung ist da. Für die Heizung ist er zuständig.", "The set-up takes an hour.",
+		"ผู้เช่าต้องชำระค่าเช่ารายเดือนก่อนวันที่ห้า", "図書館は月曜日に休みです。",
+	}
+	r.add("a", docsJSON(1, 60, func(i int) string {
+		text := fmt.Sprintf("Page %d has words about gardens, stones and rivers. Seite %d über Gärten und das Bootshaus. หน้าเกี่ยวกับสวน 庭の本。", i, i)
+		if i <= len(texts) {
+			text = texts[i-1]
+		}
+		return fmt.Sprintf(`"text":%q`, text)
+	}))
+	for q, want := range map[string]string{
+		"Can I write an email at any hour?": texts[0],
+		"Which order is 1712?":              texts[1],
+		"Which one comes to 1’712.00?":      texts[1],
+		"Was hat 2345,50?":                  texts[2],
+		"Wo ist das Dach?":                  texts[3],
+		"Wo ist die Heizungsrechnung?":      texts[4],
+		"How long is the setup?":            texts[5],
+		"ค่าเช่าต้องจ่ายเมื่อไหร่": texts[6],
+		"図書館はいつ休みですか":              texts[7],
+	} {
+		found, first := r.chatFound("a", q), ""
+		if len(found.Hits) > 0 {
+			first = found.Hits[0].Text
+		}
+		if first != want || *found.Coverage < retrieval.LowCoverage {
+			t.Errorf("%q finds first %.100q (coverage %.2f), want %q", q, first, *found.Coverage, want)
+		}
+	}
+}

@@ -11,11 +11,16 @@ import (
 const closing = "_(Quoted by extract, without a language model. The workspace's setting `source` names one.)_"
 
 const (
-	maxQuotes  = 3
-	maxQuote   = 850  // bytes of one
-	enough     = 0.95 // of the question's words, by worth: a quote that has them stands alone
-	nearBest   = 0.5  // of what the first quote has of the question, that another one has at least
-	maxFailure = 400  // bytes of what a search says of itself
+	maxQuotes = 3
+	maxQuote  = 850  // bytes of one
+	enough    = 0.95 // of the question's words, by worth: a quote that has them stands alone
+	nearBest  = 0.5  // of what the first quote has of the question, that another one has at least
+	maxNamed  = 200  // bytes of a question that is named
+	// mostCovered is from where on an answer has so much of the question that what it lacks is not named.
+	mostCovered   = 0.7
+	fewestLetters = 3   // of a word whose lack is named
+	mostAbsent    = 3   // such words
+	maxFailure    = 400 // bytes of what a search says of itself
 	// lowCoverage is the part of a question that an answer has at least. The host tells a model of the same
 	// bound.
 	lowCoverage = 0.40
@@ -23,12 +28,21 @@ const (
 
 // answerParagraphs returns the paragraphs of the answer to a question that was searched for.
 func answerParagraphs(c conversation) []string {
-	var texts []string
-	switch quotes := chooseQuotes(c); len(quotes) {
-	case 0:
-		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+chooseKeywords(c.question, c.before)+"” and found nothing that answers this.")
-	case 1:
+	results, asked := answeringResults(c), sortedTerms(c.asked)
+	w := weighWords(asked, results)
+	texts := listRecords(results, asked, w)
+	absent := absentWords(c.asked, results)
+	switch quotes := chooseQuotes(results, asked, w); {
+	case texts != nil:
+	case len(quotes) == 0:
+		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+cutText(writeQuery(c.asked), maxNamed)+"” and found nothing that answers this.")
+	case len(quotes) == 1 && len(absent) == 0:
 		texts = append(texts, "This passage answers best:", quotes[0].format())
+	case len(absent) > 0:
+		texts = append(texts, "No passage has "+strings.Join(absent, ", ")+". The nearest:")
+		for i := range quotes {
+			texts = append(texts, quotes[i].format())
+		}
 	default:
 		texts = append(texts, "These "+strconv.Itoa(len(quotes))+" passages may answer:")
 		for i := range quotes {

@@ -11,7 +11,7 @@ import (
 // A conversation is what matters of a chat request.
 type conversation struct {
 	question  string   // of the last user message
-	before    string   // the user message before it
+	asked     string   // what was searched for: the question, with words of those before where the host added any
 	indexes   []string // that may be searched, those named in the question first
 	maySearch bool     // tool_choice allows it
 	searched  bool     // results of this turn's searches are here
@@ -24,6 +24,7 @@ type conversation struct {
 // A result is the host's answer to one search.
 type result struct {
 	index    string
+	query    string // what was searched for, where it is more than the question
 	failure  string
 	coverage float64 // how much of the question the hits have, 0 to 1; below 0: the host does not say
 	hits     []hit   // best first
@@ -54,7 +55,8 @@ func readConversation(chat rawjson.Value) conversation {
 		switch m.Get("role").String() {
 		case "user":
 			if text = strings.TrimSpace(text); text != "" {
-				c.before, c.question = c.question, strings.Clone(cutText(withoutGreeting(askedText(text)), maxQuestion))
+				c.question = strings.Clone(cutText(withoutGreeting(askedText(text)), maxQuestion))
+				c.asked = c.question
 			}
 			c.searched, c.results = false, nil
 		case "assistant":
@@ -67,7 +69,9 @@ func readConversation(chat rawjson.Value) conversation {
 		case "tool":
 			if index, ok := searches[m.Get("tool_call_id").String()]; ok {
 				c.searched = true
-				c.results = append(c.results, readResult(index, text))
+				r := readResult(index, text)
+				c.asked = cmpOr(r.query, c.asked)
+				c.results = append(c.results, r)
 			}
 		}
 	}
@@ -104,7 +108,7 @@ func readResult(index, text string) result {
 	if uid := v.Get("indexUid").String(); uid != "" {
 		r.index = uid
 	}
-	r.failure = v.Get("error").String()
+	r.failure, r.query = v.Get("error").String(), v.Get("searchedFor").String()
 	if c, err := strconv.ParseFloat(string(v.Get("coverage")), 64); err == nil {
 		r.coverage = c
 	}

@@ -70,7 +70,7 @@ func offers(tools rawjson.Value, name string) bool {
 
 // searchReply returns the reply that asks for the searches.
 func searchReply(c conversation) []byte {
-	q := rawjson.Quote(writeQuery(c.question, c.before))
+	q := rawjson.Quote(writeQuery(c.question))
 	b := []byte(`{"calls":[`)
 	for i, uid := range c.indexes[:min(len(c.indexes), maxSearches)] {
 		if i > 0 {

@@ -60,23 +60,23 @@ func TestSearches(t *testing.T) {
 		chat string
 		want []string // index and query of each search
 	}{
-		{"one index", chat(question, searchTool("movies")), []string{"movies: Christopher Nolan Which films did direct"}},
-		{"several indexes", chat(question, searchTool("movies", "books")), []string{"movies: Christopher Nolan Which films did direct", "books: Christopher Nolan Which films did direct"}},
-		{"named index first", chat(`{"role":"user","content":"any books on ships?"}`, searchTool("movies", "books")), []string{"books: books ships any on", "movies: books ships any on"}},
+		{"one index", chat(question, searchTool("movies")), []string{"movies: Which films did Christopher Nolan direct?"}},
+		{"several indexes", chat(question, searchTool("movies", "books")), []string{"movies: Which films did Christopher Nolan direct?", "books: Which films did Christopher Nolan direct?"}},
+		{"named index first", chat(`{"role":"user","content":"any books on ships?"}`, searchTool("movies", "books")), []string{"books: any books on ships?", "movies: any books on ships?"}},
 		{"too many indexes", chat(question, searchTool("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "i1")), []string{
-			"a1: Christopher Nolan Which films did direct", "b1: Christopher Nolan Which films did direct", "c1: Christopher Nolan Which films did direct", "d1: Christopher Nolan Which films did direct",
-			"e1: Christopher Nolan Which films did direct", "f1: Christopher Nolan Which films did direct", "g1: Christopher Nolan Which films did direct", "h1: Christopher Nolan Which films did direct",
+			"a1: Which films did Christopher Nolan direct?", "b1: Which films did Christopher Nolan direct?", "c1: Which films did Christopher Nolan direct?", "d1: Which films did Christopher Nolan direct?",
+			"e1: Which films did Christopher Nolan direct?", "f1: Which films did Christopher Nolan direct?", "g1: Which films did Christopher Nolan direct?", "h1: Which films did Christopher Nolan direct?",
 		}},
-		{"a client's tools are passed over", chat(question, client+","+searchTool("movies")), []string{"movies: Christopher Nolan Which films did direct"}},
-		{"choice of the search", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"searchInIndex"}}`), []string{"movies: Christopher Nolan Which films did direct"}},
-		{"required", chat(question, searchTool("movies"), `,"tool_choice":"required"`), []string{"movies: Christopher Nolan Which films did direct"}},
-		{"text parts", chat(`{"role":"user","content":[{"type":"text","text":"population of "},{"type":"text","text":"France?"}]}`, searchTool("facts")), []string{"facts: France population of"}},
+		{"a client's tools are passed over", chat(question, client+","+searchTool("movies")), []string{"movies: Which films did Christopher Nolan direct?"}},
+		{"choice of the search", chat(question, searchTool("movies"), `,"tool_choice":{"type":"function","function":{"name":"searchInIndex"}}`), []string{"movies: Which films did Christopher Nolan direct?"}},
+		{"required", chat(question, searchTool("movies"), `,"tool_choice":"required"`), []string{"movies: Which films did Christopher Nolan direct?"}},
+		{"text parts", chat(`{"role":"user","content":[{"type":"text","text":"population of "},{"type":"text","text":"France?"}]}`, searchTool("facts")), []string{"facts: population of France?"}},
 		{"a new question after an answered one", chat(
 			question+","+found("call_1_0", "movies", `{"indexUid":"movies","hits":[]}`)+`,{"role":"assistant","content":"none"},{"role":"user","content":"What about Tarantino?"}`,
-			searchTool("movies")), []string{"movies: Tarantino What about"}},
-		{"a question that leans on the one before", chat(
+			searchTool("movies")), []string{"movies: What about Tarantino?"}},
+		{"a question that leans on the one before, whose words the host adds", chat(
 			question+`,{"role":"assistant","content":"..."},{"role":"user","content":"And which of them in 2010?"}`,
-			searchTool("movies")), []string{"movies: 2010 Christopher Nolan And which of them in"}},
+			searchTool("movies")), []string{"movies: And which of them in 2010?"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,6 +118,13 @@ const sections = `{"indexUid":"docs","coverage":0.9,"hits":[
 	{"source":1,"id":"1","title":"handbook.md › Illness","text":"Call the front desk before 9:30 if you are ill.\n\nNotice\nAfter probation the notice period is three months.\n\nSecondary jobs\nThey need the written consent of HR."},
 	{"source":2,"id":"2","title":"other.md","text":"Other things, period."}]}`
 
+// films is a search's answer in short records.
+const films = `{"indexUid":"films","coverage":0.8,"hits":[
+	{"source":1,"id":"7","title":"Insomnia","text":"director: Christopher Nolan\nyear: 2002"},
+	{"source":2,"id":"8","title":"Memento","text":"director: Christopher Nolan\nyear: 2000"},
+	{"source":3,"id":"9","title":"Tenet","text":"director: Christopher Nolan\nyear: 2020"},
+	{"source":4,"id":"1","title":"Jaws","text":"director: Steven Spielberg\nyear: 1975"}]}`
+
 // table is a search's answer with a long table.
 var table = oneHit("prices.md", "| part | price |\n|---|---|\n"+strings.Repeat("| P-0400 | 11.50 |\n", 60)+"| P-0421 | 12.50 |\n"+strings.Repeat("| P-0430 | 13.50 |\n", 60))
 
@@ -137,24 +144,15 @@ func TestIDsOfTwoTurnsDiffer(t *testing.T) {
 	}
 }
 
-func TestKeywords(t *testing.T) {
-	tests := []struct{ question, before, want string }{
-		{"Which films did Christopher Nolan direct?", "", "Christopher Nolan"},
-		{"who directed Twelve Monkeys", "", "Twelve Monkeys"},
-		{"What's the best science fiction movie from 1982?", "", "1982 best science fiction"},
-		{"Tell me about Amélie", "", "Amélie"},
-		{"crime dramas with Al Pacino's voice", "", "Al Pacino crime dramas voice"},
-		{"how do I reset a password?", "", "reset password"},
-		{"Welche Filme hat Wim Wenders gedreht?", "", "Filme Wim Wenders gedreht"},
-		{"C++ or Go", "", "Go"},
-		{"movies", "", "movies"},
-		{"and them?", "films by Kubrick", "Kubrick"},
-		{"千と千尋", "", "千と千尋"},
-		{"???", "", ""},
-	}
-	for _, tt := range tests {
-		if got := chooseKeywords(tt.question, tt.before); got != tt.want {
-			t.Errorf("keywords(%q, %q) = %q, want %q", tt.question, tt.before, got, tt.want)
+func TestSplitWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"How much is 1.234,50, or Nolan's?": "How|much|is|1.234,50|or|Nolan",
+		"steel,brass.Then e-mail":           "steel|brass|Then|e-mail",
+		"千と千尋":                              "千と千尋",
+		"???":                               "",
+	} {
+		if got := strings.Join(splitWords(text), "|"); got != want {
+			t.Errorf("splitWords(%q) = %s, want %s", text, got, want)
 		}
 	}
 }
@@ -195,6 +193,16 @@ func TestAnswer(t *testing.T) {
 			[]string{"front desk", "consent", "Other"},
 		},
 		{
+			"all records that have the same, and no others", chat(question+","+found("c", "films", films), searchTool("films")),
+			[]string{"These 3 answer:\n\n- Insomnia [1]: director: Christopher Nolan\n- Memento [2]: director: Christopher Nolan\n- Tenet [3]: director: Christopher Nolan\n"},
+			[]string{"Jaws"},
+		},
+		{
+			"what no passage has is named", chat(`{"role":"user","content":"What does the sauna of the handbook cost?"},`+found("c", "docs", strings.Replace(sections, "0.9", "0.5", 1)), searchTool("docs")),
+			[]string{"No passage has “sauna”, “cost”. The nearest:", "> "},
+			[]string{"answers best"},
+		},
+		{
 			"a row with the head of its table", chat(`{"role":"user","content":"What is the price of P-0421?"},`+found("c", "docs", table), searchTool("docs")),
 			[]string{"> | part | price |\n> |---|---|\n", "> | P-0421 | 12.50 |"},
 			[]string{"P-0400"},
@@ -213,7 +221,7 @@ func TestAnswer(t *testing.T) {
 		{"thanks", chat(`{"role":"user","content":"Thanks a lot for your help!"}`, searchTool("movies")), []string{"Hello. Ask me something"}, []string{"[movies/"}},
 		{
 			"nothing found", chat(question+","+found("c", "movies", `{"indexUid":"movies","hits":[]}`), searchTool("movies")),
-			[]string{"I searched movies for “Christopher Nolan” and found nothing", "Quoted by extract"},
+			[]string{"I searched movies for “Which films did Christopher Nolan direct?” and found nothing", "Quoted by extract"},
 			[]string{"> "},
 		},
 		{

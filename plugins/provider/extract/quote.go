@@ -18,23 +18,24 @@ type quote struct {
 	worth   float64 // what it has of the question's words
 }
 
-// chooseQuotes returns the quote that answers a question. Where it lacks much of the question, others of other
-// places that are about as good follow. A result whose hits have little of the question gives none.
-func chooseQuotes(c conversation) (quotes []quote) {
+// answeringResults returns the results whose hits have enough of the question, those that have most first.
+func answeringResults(c conversation) []result {
 	results := slices.DeleteFunc(slices.Clone(c.results), func(r result) bool { return r.coverage >= 0 && r.coverage < lowCoverage })
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.coverage, a.coverage) })
-	w := weighWords(sortedTerms(writeQuery(c.question, c.before)), results)
+	return results
+}
+
+// chooseQuotes returns the quote that answers a question, whose words w are. Where it lacks much of the question,
+// others of other places that are about as good follow.
+func chooseQuotes(results []result, asked []string, w []weighted) (quotes []quote) {
 	whole := 0.0
 	for _, x := range w {
 		whole += x.worth
 	}
 	for _, r := range results {
-		for _, h := range inOrder(r, sortedTerms(chooseKeywords(c.question, c.before))) {
+		for _, h := range inOrder(r, tellingTerms(asked)) {
 			q := quoteHit(r.index, h, w)
-			if q.text == "" || slices.ContainsFunc(quotes, func(o quote) bool { return !q.isOther(&o) }) {
-				continue
-			}
-			if len(quotes) > 0 && q.worth < nearBest*quotes[0].worth {
+			if q.text == "" || slices.ContainsFunc(quotes, func(o quote) bool { return !q.isOther(&o) }) || len(quotes) > 0 && q.worth < nearBest*quotes[0].worth {
 				continue
 			}
 			quotes = append(quotes, q)
@@ -122,11 +123,43 @@ func inOrder(r result, words []string) []hit {
 	return slices.DeleteFunc(hits, func(h hit) bool { return 2*shared(h) <= shared(hits[0]) && shared(hits[0]) > 0 })
 }
 
+// absentWords returns the first words of a question, as they are written, that no hit of results has, where these
+// have not most of it otherwise.
+func absentWords(question string, results []result) (absent []string) {
+	if len(results) == 0 || results[0].coverage < 0 || results[0].coverage >= mostCovered {
+		return nil
+	}
+	for _, w := range splitWords(question) {
+		term := strings.ToLower(w)
+		if stopWords[term] || utf8.RuneCountInString(term) < fewestLetters || slices.Contains(absent, w) {
+			continue
+		}
+		has := func(h hit) bool { return countShared([]string{term}, sortedTerms(h.title+" "+h.text)) > 0 }
+		if !slices.ContainsFunc(results, func(r result) bool { return slices.ContainsFunc(r.hits, has) }) {
+			if absent = append(absent, "“"+w+"”"); len(absent) == mostAbsent {
+				break
+			}
+		}
+	}
+	return absent
+}
+
+// tellingTerms are words without those that say little, or all of them where there are no others.
+func tellingTerms(words []string) []string {
+	if telling := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return stopWords[w] }); len(telling) > 0 {
+		return telling
+	}
+	return words
+}
+
 // A weighted is a word of a question with what it is worth.
 type weighted struct {
 	word  string
 	worth float64
 }
+
+// ofStop is what a word counts that says little of what is asked.
+const ofStop = 0.3
 
 // weighWords returns what each word of a question is worth: the fewer of the hits have it, the more.
 func weighWords(words []string, results []result) (list []weighted) {
@@ -144,8 +177,11 @@ func weighWords(words []string, results []result) (list []weighted) {
 	}
 	for _, w := range words {
 		x := weighted{w, math.Log(1 + (float64(n-has[w])+0.5)/(float64(has[w])+0.5))}
-		if strings.ContainsAny(w, "0123456789") { // who names a number asks about it
+		switch {
+		case strings.ContainsAny(w, "0123456789"): // who names a number asks about it
 			x.worth *= 2
+		case stopWords[w]:
+			x.worth *= ofStop
 		}
 		list = append(list, x)
 	}

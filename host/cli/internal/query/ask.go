@@ -16,8 +16,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -310,7 +308,7 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 		if q.hints != nil && e.Item.Type == "file_search_call" {
 			var shown []string
 			for _, query := range e.Item.Queries {
-				shown = append(shown, q.show(query))
+				shown = append(shown, cmdutil.StripControls(query))
 			}
 			fmt.Fprintf(q.hints, "searched for %s\n", strings.Join(shown, ", "))
 		}
@@ -334,23 +332,6 @@ func (q *asking) take(e *responseEvent) (done bool, err error) {
 		return true, errors.New(cmdutil.StripControls(e.Message))
 	}
 	return false, nil
-}
-
-// show returns a query for a person: the question, where it has the same words. A source without a model sends
-// the telling words first.
-func (q *asking) show(query string) string {
-	if slices.Equal(wordsOf(query), wordsOf(q.question)) {
-		query = q.question
-	}
-	return cmdutil.StripControls(query)
-}
-
-// wordsOf returns the words of a text, sorted and in lower case, without those of one letter.
-func wordsOf(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
-	words = slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) == 1 })
-	slices.Sort(words)
-	return slices.Compact(words)
 }
 
 func (q *asking) printSources(out io.Writer) error {

@@ -32,7 +32,7 @@ func (q *asking) explain(cmd *cobra.Command, c *cmdutil.Client) error {
 			if err := c.Call(cmd.Context(), http.MethodPost, "/indexes/"+url.PathEscape(uid)+"/search", body, &answer); err != nil {
 				return nameIndexes(cmd.Context(), c, []string{uid}, err)
 			}
-			if _, err := io.WriteString(cmd.OutOrStdout(), answer.Passages.explain(uid, q.show(text))); err != nil {
+			if _, err := io.WriteString(cmd.OutOrStdout(), answer.Passages.explain(uid, cmdutil.StripControls(text))); err != nil {
 				return err
 			}
 		}

@@ -58,20 +58,6 @@ func TestHit(t *testing.T) {
 	}
 }
 
-// TestShow: a person reads the question where a query has its words in another order, and else the query.
-func TestShow(t *testing.T) {
-	q := asking{question: "How do I back up a cluster?"}
-	for query, want := range map[string]string{
-		"back cluster How do I up a": "How do I back up a cluster?",
-		"back up cluster":            "back up cluster",
-		"cluster backup\x1b[31m":     "cluster backup[31m",
-	} {
-		if got := q.show(query); got != want {
-			t.Errorf("show(%q) = %q, want %q", query, got, want)
-		}
-	}
-}
-
 // TestNameIndexes: a key that may not list indexes is told which one is not there by the service.
 func TestNameIndexes(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))

@@ -11,28 +11,29 @@ const ofList = 0.1
 // fewestListed is how many questions or headings in a row make a list of such.
 const fewestListed = 3
 
-// countText adds the words of a passage's text to counts, one for each term, and returns how many words it has.
-// Those of a list of questions, and of a list of headings of its page, count [ofList].
-func (s *scanner) countText(counts []float32, text string, isHeading func(item string) bool) (length int) {
+// countText adds the words of a passage's text to counts, one for each term, and returns how many words it has, and
+// how many bytes of it are lists of questions, of links, or of headings of its page. Words of these count [ofList].
+func (s *scanner) countText(counts []float32, text string, isHeading func(item string) bool) (length, listed int) {
 	lists := findLists(text, isHeading)
 	if len(lists) == 0 {
-		return s.count(counts, text)
+		return s.count(counts, text), 0
 	}
-	listed := make([]float32, len(counts))
+	ofLists := make([]float32, len(counts))
 	at := 0
 	for _, l := range lists {
 		length += s.count(counts, text[at:l.from])
-		length += s.count(listed, text[l.from:l.to])
+		length += s.count(ofLists, text[l.from:l.to])
+		listed += l.len()
 		at = l.to
 	}
 	length += s.count(counts, text[at:])
-	for t, n := range listed {
+	for t, n := range ofLists {
 		counts[t] += n * ofList
 	}
-	return length
+	return length, listed
 }
 
-// findLists returns where text has lists of questions, or of items that are headings.
+// findLists returns where text has lists of questions, or of items that are headings or links.
 func findLists(text string, isHeading func(item string) bool) (lists []stretch) {
 	asks := strings.Count(text, "?") + strings.Count(text, "？")
 	if asks < fewestListed && !strings.Contains(text, "\n-") && !strings.Contains(text, "\n*") && !strings.Contains(text, "\n2.") {
@@ -52,7 +53,7 @@ func findLists(text string, isHeading func(item string) bool) (lists []stretch) 
 		item := listItem(line)
 		switch {
 		case item == "":
-		case item != strings.TrimSpace(line) && isHeading(item):
+		case item != strings.TrimSpace(line) && (isHeading(item) || isLink(item)):
 			if n++; n == 1 {
 				run.from = from
 			}
@@ -81,6 +82,11 @@ func findLists(text string, isHeading func(item string) bool) (lists []stretch) 
 	}
 	end()
 	return lists
+}
+
+// isLink reports whether an item is a link, and nothing else.
+func isLink(item string) bool {
+	return strings.HasPrefix(item, "[") && strings.HasSuffix(item, ")") && strings.Count(item, "](") == 1
 }
 
 // listItem is the text of a line without the mark of a list.

@@ -10,6 +10,7 @@ package passage
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,6 +35,14 @@ type Document struct {
 	Headings []string
 }
 
+// place names what the document, d of a list, is or is a passage of.
+func (d *Document) place(n int) string {
+	if d.Page != "" {
+		return d.Page
+	}
+	return strconv.Itoa(n)
+}
+
 // A Passage is a piece of a document.
 type Passage struct {
 	Doc      int      // index of the document
@@ -42,6 +51,7 @@ type Passage struct {
 	Anchor   string   // of the last one, where the text says it
 	Text     string
 	Row      bool // it is a short record, whose values belong together
+	List     bool // most of it is a list of links, of questions or of contents
 	Score    float64
 	// Cover is how much of the question's weight the passage and those beside it have, 0 to 1.
 	Cover float64
@@ -73,7 +83,7 @@ func Rank(docs []Document, q *Question, size int, ratio float64) []Passage {
 	}
 	list = slices.DeleteFunc(list, func(p Passage) bool { return p.Score == 0 })
 	slices.SortStableFunc(list, func(x, y Passage) int { return cmp.Compare(y.Score, x.Score) })
-	return joinEqual(list, docs)
+	return vary(r.joinAlike(joinEqual(list, docs), docs), docs)
 }
 
 // minEqual is from where on passages with the same text are one: shorter ones, such as "The default is none.",
@@ -87,8 +97,7 @@ func joinEqual(list []Passage, docs []Document) []Passage {
 	out := list[:0]
 	for _, p := range list {
 		if len(p.Text) >= minEqual && !p.Row {
-			title := p.Title(&docs[p.Doc])
-			key := [2]string{title[strings.LastIndex(title, ">")+1:], strings.TrimSpace(p.Text)}
+			key := [2]string{lastHeading(&p, docs), strings.TrimSpace(p.Text)}
 			if at, ok := first[key]; ok {
 				if same := &out[at]; same.Doc != p.Doc {
 					same.Also = append(same.Also, p.Doc)
@@ -100,6 +109,12 @@ func joinEqual(list []Passage, docs []Document) []Passage {
 		out = append(out, p)
 	}
 	return out
+}
+
+// lastHeading is the heading that a passage is below.
+func lastHeading(p *Passage, docs []Document) string {
+	title := p.Title(&docs[p.Doc])
+	return title[strings.LastIndex(title, ">")+1:]
 }
 
 // A ranking is what Rank has read.
@@ -153,10 +168,10 @@ func (r *ranking) read(docs []Document, size int) {
 			for _, h := range p.Headings {
 				s.count(counts, h)
 			}
-			length := s.countText(counts, p.Text, isHeading)
+			length, listed := s.countText(counts, p.Text, isHeading)
 			r.total += length
 			r.lengths = append(r.lengths, length)
-			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text, Row: doc.Whole && doc.Page == ""})
+			r.list = append(r.list, Passage{Doc: d, N: n, Headings: p.Headings, Anchor: p.Anchor, Text: p.Text, Row: doc.Whole && doc.Page == "", List: doc.Listing || float64(listed) > ofText*float64(len(p.Text))})
 		}
 	}
 }

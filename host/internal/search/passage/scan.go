@@ -1,7 +1,9 @@
 package passage
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,7 +20,8 @@ type scanner struct {
 	spellings map[string][]spelling
 	length    int // words of the text counted last
 	word      []byte
-	names     bool // there are spellings with joints
+	pieces    bool // the question has words of scripts without spaces between them
+	digits    bool // it has numbers
 }
 
 func newScanner(q *Question) *scanner {
@@ -26,7 +29,9 @@ func newScanner(q *Question) *scanner {
 	for t := range q.Terms {
 		for form, counts := range q.Terms[t].Forms {
 			s.spellings[form] = append(s.spellings[form], spelling{t, counts})
-			s.names = s.names || strings.ContainsAny(form, joints)
+			s.digits = s.digits || form != "" && isDigit(form[0])
+			r, _ := utf8.DecodeRuneInString(form)
+			s.pieces = s.pieces || unicode.In(r, running...) || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 		}
 	}
 	return s
@@ -36,6 +41,7 @@ func newScanner(q *Question) *scanner {
 func (s *scanner) count(counts []float32, text string) (length int) {
 	s.length = 0
 	name, next := 0, -1 // where the name begins that the word is of, and where it goes on
+	number := 0         // where the number ends that was counted last
 	for i := 0; i < len(text); {
 		start, ascii := i, true
 		for i < len(text) && (isWord(text[i]) || text[i] >= utf8.RuneSelf) {
@@ -49,13 +55,21 @@ func (s *scanner) count(counts []float32, text string) (length int) {
 		case ascii:
 			s.add(counts, text[start:i])
 		default:
+			last := ""
 			for _, w := range s.q.Words(text[start:i]) {
 				s.length++
 				s.addWord(counts, []byte(w))
+				if s.pieces {
+					s.addPieces(counts, last, w)
+					last = w
+				}
 			}
 		}
-		if !s.names {
-			continue
+		if s.digits && isDigit(text[start]) && start >= number {
+			n, plain := Number(text[start:])
+			if number = start + n; plain != "" && plain != text[start:number] {
+				s.addWord(counts, []byte(plain))
+			}
 		}
 		if start != next {
 			name = start
@@ -98,13 +112,30 @@ func EachName(text string, f func(name string)) {
 	}
 }
 
-// addName counts a name, whose ASCII letters may be written in either case.
+// addName counts a name, whose ASCII letters may be written in either case, and what is written with hyphens as
+// what is written without: "e-mail" is "email".
 func (s *scanner) addName(counts []float32, text string) {
 	s.word = s.word[:0]
 	for i := range len(text) {
 		s.word = append(s.word, lower(text[i]))
 	}
 	s.addWord(counts, s.word)
+	if joined := slices.DeleteFunc(s.word, func(c byte) bool { return c == '-' }); len(joined) < len(text) {
+		s.addWord(counts, joined)
+	}
+}
+
+// addPieces counts what of a word, and of the one before it, stands for words in scripts without spaces between
+// them.
+func (s *scanner) addPieces(counts []float32, last, word string) {
+	if pair, ok := Pair(last, word); ok {
+		s.addWord(counts, []byte(pair))
+	}
+	for _, g := range Grams(word) {
+		if g != word {
+			s.addWord(counts, []byte(g))
+		}
+	}
 }
 
 // add counts one run of ASCII letters and digits: as it is written and, where it is written in camel

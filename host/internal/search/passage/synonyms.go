@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/parley-search/parley/host/internal/search/text"
 )
 
 //go:embed synonyms.txt
@@ -38,7 +40,7 @@ var synonyms = sync.OnceValue(func() map[string]map[string][]string {
 
 // stemOr returns the stem of a word, or the word where it is too short for one.
 func stemOr(lang, word string) string {
-	if stem := (Stemmer{stemmers[lang]}).Stem(word); stem != "" {
+	if stem := text.StemmerOf(lang, word).Stem(word); stem != "" {
 		return stem
 	}
 	return word

@@ -41,7 +41,7 @@ func TestSynonymText(t *testing.T) {
 			continue
 		}
 		slices.Sort(words)
-		if len(words) < 2 || len(slices.Compact(slices.Clone(words))) < len(words) || stemmers[lang] == nil {
+		if len(words) < 2 || len(slices.Compact(slices.Clone(words))) < len(words) || !slices.Contains([]string{"en", "de", "fr"}, lang) {
 			t.Errorf("group %q of language %q", line, lang)
 		}
 	}

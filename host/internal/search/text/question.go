@@ -6,16 +6,21 @@ import (
 	"sync"
 
 	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/lang/ar"
+	"github.com/blevesearch/bleve/v2/analysis/lang/ckb"
 	"github.com/blevesearch/bleve/v2/analysis/lang/da"
 	"github.com/blevesearch/bleve/v2/analysis/lang/de"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 	"github.com/blevesearch/bleve/v2/analysis/lang/es"
 	"github.com/blevesearch/bleve/v2/analysis/lang/fi"
 	"github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	"github.com/blevesearch/bleve/v2/analysis/lang/ga"
+	"github.com/blevesearch/bleve/v2/analysis/lang/hi"
 	"github.com/blevesearch/bleve/v2/analysis/lang/hu"
 	"github.com/blevesearch/bleve/v2/analysis/lang/it"
 	"github.com/blevesearch/bleve/v2/analysis/lang/nl"
 	"github.com/blevesearch/bleve/v2/analysis/lang/no"
+	"github.com/blevesearch/bleve/v2/analysis/lang/pl"
 	"github.com/blevesearch/bleve/v2/analysis/lang/pt"
 	"github.com/blevesearch/bleve/v2/analysis/lang/ro"
 	"github.com/blevesearch/bleve/v2/analysis/lang/ru"
@@ -34,7 +39,7 @@ type questionLanguage struct {
 // languages are those of which the stop words are known, English first.
 var languages = []questionLanguage{
 	{"en", en.EnglishStopWords, "can could may might must shall will need want get please tell", "much many long"},
-	{"de", de.GermanStopWords, "wer wen wem wann warum wieso wieviel woher wohin kann kannst darf dürfen können muss müssen soll gibt bitte", "viel viele lange hoch"},
+	{"de", de.GermanStopWords, "wer wen wem wann warum wieso wieviel woher wohin kann kannst darf dürfen können muss müssen soll gibt bitte beim im zum zur vom am ans ums", "viel viele lange hoch"},
 	{"fr", fr.FrenchStopWords, "quel quelle quels quelles quoi où quand comment combien pourquoi peut peux puis faut dois doit", ""},
 	{"es", es.SpanishStopWords, "qué quién quiénes cuál cuáles cuánto cuánta cuántos cuántas cuándo dónde cómo puedo puede debo debe hay", ""},
 	{"it", it.ItalianStopWords, "chi quale quali quanto quanta quanti quante quando dove come perché posso può devo deve", ""},
@@ -48,6 +53,11 @@ var languages = []questionLanguage{
 	{"ro", ro.RomanianStopWords, "cine ce unde când cum cât câte pot poate", ""},
 	{"hu", hu.HungarianStopWords, "ki mi hol mikor miért hogyan mennyi hány kell lehet", ""},
 	{"tr", tr.TurkishStopWords, "kim ne nerede zaman neden nasıl kaç hangi", ""},
+	{"pl", pl.PolishStopWords, "kto co gdzie kiedy dlaczego jak ile jaki jaka jakie czy można trzeba", ""},
+	{"ga", ga.IrishStopWords, "cé cad cathain conas cén", ""},
+	{"hi", hi.HindiStopWords, "कितना कितने कितनी कब कहाँ क्यों कैसे", ""},
+	{"ar", ar.ArabicStopWords, "كم متى أين لماذا كيف ماذا هل", ""},
+	{"ckb", ckb.SoraniStopWords, "", ""},
 }
 
 // hows are the words behind which a measure asks.
