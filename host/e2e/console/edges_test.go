@@ -168,6 +168,7 @@ func TestConsoleFromNothing(t *testing.T) {
 		"garden/shed.html":              "<title>Shed</title><p>The spade hangs behind the door of the shed.</p>",
 		"garden/.git/config":            "[core] secret = hidden\n",
 		"garden/photo.raw":              "no text",
+		"garden/prices.csv":             "name,price\nSpade,12\nRake,9\n",
 	})
 	began := time.Now()
 	h := consoleHost(t, nil)
@@ -177,9 +178,12 @@ func TestConsoleFromNothing(t *testing.T) {
 	p.drop(".drop", filepath.Join(dir, "garden"))
 	p.see(".drop", "A new collection")
 	p.look(screens[0], "start-into")
-	p.run(chromedp.Click(`//button[. = "Add 4 files"]`))
+	p.run(chromedp.Click(`//button[. = "Add 5 files"]`))
 	p.see(".drop", "4 files: 3 documents can be found now.", "garden/photo.raw: ")
 	p.see("main", "Ask about garden")
+	p.see(".drop", "garden/prices.csv", "Spade", "none: number the rows")
+	p.run(chromedp.Click(`//button[. = "Add to garden"]`)) // whose documents have ids, and the rows none
+	p.see(".drop", "garden/prices.csv: 2 documents can be found now.")
 	if done := evaluate[int](p, `document.querySelectorAll(".step.done").length`); done != 2 {
 		t.Errorf("%d steps are ticked off, want documents and who answers", done)
 	}
@@ -205,9 +209,11 @@ func TestConsoleFromNothing(t *testing.T) {
 	p.see("main details[open]", "garden/photo.raw", "When")
 	p.run(chromedp.SendKeys(`//label[. = "Find a file"]//input`, "ROSES"))
 	p.see("main", "files 1 to 1 of 1")
+	p.run(chromedp.KeyEvent(strings.Repeat(kb.Backspace, len("ROSES")) + "Photo"))
+	p.see("main", "No such file", "garden/photo.raw could not be read: ")
 	p.run(chromedp.KeyEvent("?"))
-	p.see("main", "No such file")
-	p.run(chromedp.KeyEvent(kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace))
+	p.see("main", "No file here has that in its name")
+	p.run(chromedp.KeyEvent(strings.Repeat(kb.Backspace, len("photo?"))))
 	p.see("main", "files 1 to 3 of 3")
 	p.choose(chromedp.Click(`//tr[.//button[. = "garden/shed.html"]]//button[. = "Read again"]`), writeFiles(t, map[string]string{"new.html": "<title>Shed</title><p>The spade hangs behind the door of the shed, beside the rake.</p>"})+"/new.html")
 	p.see("#told", "garden/shed.html was read again.")

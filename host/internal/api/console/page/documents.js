@@ -91,7 +91,7 @@ export async function documents(root, path) {
 	async function draw() {
 		await Promise.all([listFiles(0), listSkipped(), browse(0)]);
 	}
-	/** The files that the index has passages of, if any; what they are made of is folded then. */
+	/** The files of the index, if any; what they are made of is folded then. */
 	async function listFiles(offset) {
 		const query = new URLSearchParams({ offset: String(offset), limit: String(size), q: find.value });
 		const page = uid.value && session.can("documents.get") ? await call("GET", `${route()}/files?${query}`).catch(() => null) : null;
@@ -101,11 +101,12 @@ export async function documents(root, path) {
 		finder.hidden = !some;
 		files.replaceChildren();
 		if (!some) return;
+		const tried = unread.find(([path]) => path.toLowerCase().includes(find.value.toLowerCase()));
 		files.append(
 			page.total === 0
 				? empty(
 						"No such file",
-						"No file here has that in its name or title. Look in another index, or search for what it says.",
+						tried ? `${tried[0]} could not be read: ${tried[1]}.` : "No file here has that in its name or title. Search for what it says.",
 						linked("Search", at`#/search/${uid.value}`, "button"),
 					)
 				: table(
@@ -125,16 +126,18 @@ export async function documents(root, path) {
 						]),
 						"The files of this index",
 					),
-			pager(offset, page.results.length, page.total, size, "files", listFiles),
+			page.total > 0 ? pager(offset, page.results.length, page.total, size, "files", listFiles) : "",
 		);
 	}
-	/** The files that the last additions left out. */
+	let unread = /** @type {string[][]} */ ([]); // files that the last additions left out
 	async function listSkipped() {
 		const query = new URLSearchParams({ indexUids: uid.value, types: "documentAdditionOrUpdate", limit: "20" });
 		const { results } = uid.value && session.can("tasks.get") ? await call("GET", `/tasks?${query}`) : { results: [] };
-		const all = results.flatMap((k) => (k.details?.skippedFiles ?? []).map((f) => [f.path, f.error, time(k.finishedAt ?? k.enqueuedAt)]));
+		unread = results.flatMap((k) => (k.details?.skippedFiles ?? []).map((f) => [f.path, f.error, time(k.finishedAt ?? k.enqueuedAt)]));
 		skipped.replaceChildren(
-			all.length > 0 ? el("details", el("summary", `Files that could not be read: ${count(all.length)}`), table(["File", "Why", "When"], all, "Files that could not be read")) : "",
+			unread.length > 0
+				? el("details", el("summary", `Files that could not be read: ${count(unread.length)}`), table(["File", "Why", "When"], unread, "Files that could not be read"))
+				: "",
 		);
 	}
 	/** Has a file chosen that takes the place of f. */

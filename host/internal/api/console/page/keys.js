@@ -100,7 +100,7 @@ function wizard() {
 	return el(
 		"section",
 		{ class: "card" },
-		el("h2", "A narrow key"),
+		el("h2", "Give access"),
 		form(
 			"form",
 			wrong,

@@ -229,7 +229,7 @@ function card(p, all, change) {
 			`${p.name} ${p.version} `,
 			el("span", { class: p.state === "ready" ? "tag good" : "tag bad" }, states[p.state] ?? p.state),
 			" ",
-			p.locked ? el("span", { class: "tag" }, "pinned") : el("span", { class: "tag" }, "not pinned"),
+			p.locked && el("span", { class: "tag" }, "pinned"),
 		),
 		el(
 			"p",

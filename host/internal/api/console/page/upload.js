@@ -30,13 +30,13 @@ async function firstRows(file) {
 /** Stands for ids that are made. No field is called so. */
 const makeIds = "\n";
 
-/** A file of rows with a field "id" that numbers them. */
-async function numbered(file) {
+/** A file of rows with a field that numbers them. */
+async function numbered(file, key) {
 	const base = file.name
 		.replace(/\.[^.]*$/, "")
 		.replace(/[^A-Za-z0-9_-]+/g, "-")
 		.slice(0, 100);
-	let out = "id,",
+	let out = `${key},`,
 		n = 0,
 		quoted = false,
 		from = 0;
@@ -154,20 +154,21 @@ export function dropZone({ into, done }) {
 		if (first.length === 0) throw new Error(`${file.name} begins with no row that can be read. It may be empty, or of another format.`);
 		const names = [...new Set(first.flatMap((r) => Object.keys(r)))];
 		const likely = names.filter((n) => n.toLowerCase().endsWith("id"));
-		const made = extension(file.name) === "csv" && !info?.primaryKey && !names.includes("id");
+		const pk = info?.primaryKey;
+		const made = extension(file.name) === "csv" && !names.includes(pk ?? "id");
 		const id = select(
 			[["", "choose a field"], ...(made ? [[makeIds, "none: number the rows"]] : []), ...names],
-			info?.primaryKey ?? (likely.length === 1 ? likely[0] : made && likely.length === 0 ? makeIds : ""),
+			made && (pk || likely.length === 0) ? makeIds : (pk ?? (likely.length === 1 ? likely[0] : "")),
 		);
 		id.required = true;
-		id.disabled = Boolean(info?.primaryKey);
+		id.disabled = Boolean(pk);
 		const asked = form(
 			"card preview",
 			state,
 			async () => {
 				asked.remove();
-				if (id.value === makeIds) await send(index, [await numbered(file)], "id");
-				else await send(index, [file], info?.primaryKey ? undefined : id.value);
+				if (id.value === makeIds) await send(index, [await numbered(file, pk ?? "id")], pk ?? "id");
+				else await send(index, [file], pk ? undefined : id.value);
 			},
 			el("h3", file.name),
 			table(
@@ -175,11 +176,7 @@ export function dropZone({ into, done }) {
 				first.map((r) => names.slice(0, 6).map((n) => beginning(typeof r[n] === "string" ? r[n] : (JSON.stringify(r[n]) ?? ""), 80))),
 				`The first rows of ${file.name}`,
 			),
-			field(
-				"Field with the id",
-				id,
-				info?.primaryKey ? "As the documents of this index have it." : "Documents are told apart by it; one with the same id takes the other's place.",
-			),
+			field("Field with the id", id, pk ? "As the documents of this index have it." : "Documents are told apart by it; one with the same id takes the other's place."),
 			buttons(
 				submit(`Add to ${index}`),
 				button("Leave it out", () => asked.remove()),

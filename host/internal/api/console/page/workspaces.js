@@ -282,19 +282,15 @@ function drawForm(now, saved, { chat, ask, defaults, sources, plugins, indexes }
 	const offered = el("datalist", { id: "models" });
 	const model = el("input", { value: now.defaultModel ?? "", placeholder: "clients must name one", list: "models" });
 	const asked = el("p", { class: "hint", role: "status" });
-	let last = "";
-	// Asked for what the page says, and again once that is another.
+	// Those of what the page says, as they are when somebody is about to choose.
 	model.addEventListener("focus", async () => {
-		const body = ask();
-		if (!session.can("chatsSettings.update") || !source.value || JSON.stringify(body) === last) return;
-		last = JSON.stringify(body);
+		if (!session.can("chatsSettings.update") || !source.value) return;
 		asked.replaceChildren("Asking the provider for its models…");
 		try {
-			const { results } = await call("POST", `${chat}/models`, body);
+			const { results } = await call("POST", `${chat}/models`, ask());
 			offered.replaceChildren(...results.map((m) => el("option", { value: m.id })));
 			asked.replaceChildren(results.length > 0 ? `${counted(results.length, "model", "models")} of the provider can be chosen.` : "The provider names no models.");
 		} catch (err) {
-			last = "";
 			asked.replaceChildren(err.code === "unimplemented_chat_models" ? "" : err.message);
 		}
 	});
