@@ -67,7 +67,7 @@ func (c *conn) readChecked(b []byte) (int, error) {
 	if _, bad := c.framing.Check(nil); bad != nil {
 		return 0, bad
 	}
-	if c.asked { // and the answer is written: the server waits for what comes next
+	if c.asked && !c.framing.InBody() { // and the answer is written: the server waits for what comes next
 		c.asked = false
 		c.loan.Close()
 		c.idle.Store(time.Now().UnixNano())

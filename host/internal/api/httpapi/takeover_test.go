@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/api/httpapi"
 	"github.com/parley-search/parley/host/internal/api/httpapi/transport"
+	"github.com/parley-search/parley/host/internal/base/waittest"
 )
 
 // question is a request for an answer, as it stands on the wire.
@@ -95,6 +96,17 @@ func TestConnectionAfterAnswer(t *testing.T) {
 		c := newRig(t, wish{}).call(t)
 		c.say(healthy + question("1.1", "") + question("1.1", "") + healthy + healthy)
 		for _, want := range []string{"available", "Hello", "Hello", "available", "available"} {
+			c.whole(want)
+		}
+	})
+	t.Run("its body behind its head", func(t *testing.T) {
+		r := newRig(t, wish{})
+		c, asked := r.call(t), question("1.1", "")
+		begun := len(asked) - len(hello)/2
+		c.say(healthy + asked[:begun])
+		waittest.For(t, "the log has the first request", func() bool { return strings.Contains(r.log.String(), "/health") })
+		c.say(asked[begun:] + healthy)
+		for _, want := range []string{"available", "Hello", "available"} {
 			c.whole(want)
 		}
 	})

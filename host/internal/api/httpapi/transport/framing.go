@@ -101,6 +101,9 @@ func (f *Framing) Check(b []byte) (n int, err error) {
 	return n, nil
 }
 
+// InBody reports whether what has passed ends behind the head of a request, and within it.
+func (f *Framing) InBody() bool { return f.place >= inBody || f.trailer }
+
 // BrokenOff reports whether what went wrong follows the last chunk of a body:
 // the server takes the end of the connection for that of the body there.
 func (f *Framing) BrokenOff() bool { return f.fault != nil && f.trailer }
