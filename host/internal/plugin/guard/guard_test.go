@@ -367,3 +367,24 @@ func BenchmarkWordWithoutTrigger(b *testing.B) {
 		}
 	}
 }
+
+// TestMediaIsNoText: guards are not given the data of media, which they would take words out of, but any
+// other text beside it.
+func TestMediaIsNoText(t *testing.T) {
+	c := masked(t, guardtest.NewMask("one"))
+	for doc, want := range map[string]string{
+		`{"images":[{"url":"data:image/png;base64,forbidden+/AA==","alt":"of <E1>"}]}`: `{"images":[{"url":"data:image/png;base64,forbidden+/AA==","alt":"of a@b.example"}]}`,
+		`{"url":"data:audio\/mpeg;base64,A\/forbidden"}`:                               `{"url":"data:audio\/mpeg;base64,A\/forbidden"}`,
+		`{"url":"data:image/png;base64,AAAA <E1>"}`:                                    `{"url":"data:image/png;base64,AAAA a@b.example"}`,
+		`{"url":"data:text/plain;base64,forbidden"}`:                                   "blocked",
+		`{"url":"data:image/svg+xml,forbidden"}`:                                       "blocked",
+	} {
+		got, err := c.JSON(t.Context(), abi.StageAnswer, abi.ItemAnswer, []byte(doc))
+		if err != nil {
+			got = []byte("blocked")
+		}
+		if string(got) != want {
+			t.Errorf("%s became %s, %v; want %s", doc, got, err, want)
+		}
+	}
+}

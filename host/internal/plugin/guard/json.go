@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -82,17 +84,25 @@ func (l Leaf) Text(doc []byte) []byte {
 	return text
 }
 
-// Texts are the strings and numbers of a document, as guards are given them. One
-// that is not JSON is one text.
+// Texts are the strings and numbers of a document, as guards are given them: without the
+// data of media, in which letters mean nothing. One that is not JSON is one text.
 func Texts(doc []byte) (texts [][]byte) {
 	if !json.Valid(doc) {
 		return [][]byte{doc}
 	}
-	for _, l := range LeavesOf(doc) {
+	for _, l := range textLeaves(doc) {
 		texts = append(texts, l.Text(doc))
 	}
 	return texts
 }
+
+// textLeaves are the leaves of a checked document that guards are given.
+func textLeaves(doc []byte) []Leaf {
+	return slices.DeleteFunc(LeavesOf(doc), func(l Leaf) bool { return media.Match(doc[l.From:l.To]) })
+}
+
+// media is a string of JSON with an image, a sound or a video, and nothing but that.
+var media = regexp.MustCompile(`^"data:(?:image|audio|video)\\?/[\w.+-]{1,64};base64,(?:[A-Za-z0-9+/]|\\/)*={0,2}"$`)
 
 // WithTexts is doc with other texts in the place of those of [Texts]. What is as it
 // was stays so to the byte.
@@ -100,7 +110,7 @@ func WithTexts(doc []byte, texts [][]byte) []byte {
 	if !json.Valid(doc) {
 		return texts[0]
 	}
-	return WithLeaves(doc, LeavesOf(doc), texts)
+	return WithLeaves(doc, textLeaves(doc), texts)
 }
 
 // WithLeaves is doc with other texts in the place of those of leaves, which are in their order
