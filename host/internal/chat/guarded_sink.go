@@ -41,6 +41,11 @@ func (s *guardedSink) Text(kind Kind, text, extra []byte) {
 	if s.g.err != nil {
 		return
 	}
+	if len(ImagesIn(extra)) > 0 {
+		s.Text(kind, text, nil)
+		s.Extra(extra)
+		return
+	}
 	stage, item := stageOf(kind)
 	if s.g.streams[kind] == nil {
 		s.g.streams[kind] = s.g.Stream(stage, item)
@@ -108,8 +113,11 @@ func (s *guardedSink) beside(object []byte) []byte {
 	return object
 }
 
-// Extra implements [Sink].
+// Extra implements [Sink]. The texts before an image go out before it.
 func (s *guardedSink) Extra(object []byte) {
+	if len(ImagesIn(object)) > 0 {
+		s.endTexts()
+	}
 	if object = s.beside(object); object != nil {
 		s.Sink.Extra(object)
 	}

@@ -46,6 +46,18 @@ func TestGuardedAnswer(t *testing.T) {
 	}
 }
 
+// TestGuardedImage: an image goes out behind the text that a guard held before it.
+func TestGuardedImage(t *testing.T) {
+	const image = `{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,forbidden"}}]}`
+	for _, events := range [][]string{{"text:Hello <E1> <E", "extra:" + image}, {"extra:" + image, "text:Hello <E1> <E"}} {
+		f, _ := newGuarded(t, say(append(events, "finish:stop")...))
+		tr := f.ask(t, myAddress)
+		if tr.field("content") != "Hello ann@b.example <E" || !strings.Contains(tr.raw.String(), image[1:len(image)-1]) {
+			t.Errorf("%q became %s", events, &tr.raw)
+		}
+	}
+}
+
 // TestGuardedQuestion: each text of a conversation passes the guards.
 func TestGuardedQuestion(t *testing.T) {
 	f, _ := newGuarded(t, say("text:ok", "finish:stop"))
