@@ -103,6 +103,9 @@ func TestProviderModelsRefused(t *testing.T) {
 	if _, err := f.ProviderModels(t.Context(), "bare", nil); !apierr.Is(err, chaterr.MissingChatAPIKey) {
 		t.Errorf("without a key: %v", err)
 	}
+	if _, err := f.ProviderModels(t.Context(), "demo", []byte(`{"baseUrl":"https://elsewhere.example/v1"}`)); !apierr.Is(err, chaterr.MissingChatAPIKey) {
+		t.Errorf("elsewhere, without a key sent along: %v", err)
+	}
 	if _, err := f.ProviderModels(t.Context(), "nope", nil); !apierr.Is(err, chaterr.ChatNotFound) {
 		t.Errorf("no workspace: %v", err)
 	}
