@@ -68,3 +68,12 @@ func (s *Service) CountVectors(ctx context.Context, uid string) (documents, vect
 	err = index.RecountVectors(ctx, s.opts.DB, m)
 	return m.Vectors.Documents, m.Vectors.Vectors, err
 }
+
+// QuestionPairs is how many words of a question are looked up joined, and how many pairs of characters.
+func QuestionPairs(q string) (joined, pairs int) {
+	_, of, both := questionWords(text.NewAnalyzer(nil, nil, nil, nil, nil), q)
+	for _, list := range of {
+		joined += len(list)
+	}
+	return joined, len(both)
+}

@@ -139,13 +139,15 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 // Bounds of what is looked for of a question.
 const (
 	maxQuestionWords = 64
+	maxQuestionPairs = 2 * maxQuestionWords
 	maxQuestionNames = 8 // with joints
 )
 
-// questionWords are the first words of a question, each once, what each of them and the one before or behind it
-// are if written together: "log in" asks for what "login" says; and the pairs of characters, see [passage.Pair].
+// questionWords are the first words of a question, each once; of the first words that follow each other, each two
+// once, what each is with the other if written together: "log in" asks for what "login" says; and the pairs of
+// characters among these, see [passage.Pair].
 func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[string][]string, pairs [][2]string) {
-	seen := map[string]bool{}
+	seen, seenPairs := map[string]bool{}, map[[2]string]bool{}
 	joined = map[string][]string{}
 	last := text.Word{Stop: true}
 	for _, w := range a.Split(text.Clip(q, text.MaxQueryText)) {
@@ -160,10 +162,12 @@ func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[stri
 			seen[w.Term] = true
 			out = append(out, w)
 		}
-		if !last.Stop && w.Pos == last.Pos+1 && w.Term != last.Term {
+		pair := [2]string{last.Term, w.Term}
+		if !last.Stop && w.Pos == last.Pos+1 && w.Term != last.Term && !seenPairs[pair] && len(seenPairs) < maxQuestionPairs {
+			seenPairs[pair] = true
 			both := last.Term + w.Term
-			if _, ok := passage.Pair(last.Term, w.Term); ok && !slices.Contains(pairs, [2]string{last.Term, w.Term}) {
-				pairs = append(pairs, [2]string{last.Term, w.Term})
+			if _, ok := passage.Pair(last.Term, w.Term); ok {
+				pairs = append(pairs, pair)
 			}
 			joined[last.Term] = append(joined[last.Term], both)
 			joined[w.Term] = append(joined[w.Term], both)

@@ -213,7 +213,7 @@ func (s *searcher) isRest(rest string, cut func(link string) (string, bool), par
 	return false, nil
 }
 
-// isWord reports whether the index has a term.
+// isWord reports whether a document of the universe has a term: what hidden ones have is not for this caller to know.
 func (s *searcher) isWord(term string) (bool, error) {
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
@@ -221,8 +221,13 @@ func (s *searcher) isWord(term string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if ok, err := seg.Has(dict, []byte(term)); ok || err != nil {
-			return ok, err
+		if ok, err := seg.Has(dict, []byte(term)); err != nil {
+			return false, err
+		} else if !ok { // which costs less to find out
+			continue
+		}
+		if docs, err := s.documentsOf(seg, term); err != nil || !docs.IsEmpty() {
+			return err == nil, err
 		}
 	}
 	return false, nil

@@ -210,6 +210,49 @@ func TestChatPassagesNonInterference(t *testing.T) {
 	}
 }
 
+// TestChatPassagesNonInterferenceOfCompounds: whether the rest of a compound is a word is decided by what the caller
+// may see.
+func TestChatPassagesNonInterferenceOfCompounds(t *testing.T) {
+	ask := func(hidden string) string {
+		r := newRig(t)
+		r.settings("a", `{"filterableAttributes":["owner"]}`)
+		r.add("a", `[{"id":1,"owner":"me","text":"Das Gartentor ist offen."},{"id":2,"owner":"me","text":"Nichts davon."}]`)
+		r.add("a", fmt.Sprintf(`[{"id":3,"owner":"you","text":%q}]`, hidden))
+		found, err := r.svc.ChatSearch(t.Context(), tenant(t, `{"a":{"filter":"owner = me"}}`), "a", "Welche Farbe hat der Gart?", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if with, without := ask("ento entor tor"), ask("nothing"); with != without {
+		t.Errorf("a hidden document changes the answer:\n%s\n%s", with, without)
+	}
+}
+
+// TestQuestionPairs: a question that has a few words in every order asks for no more than one that is as long as
+// questions are.
+func TestQuestionPairs(t *testing.T) {
+	var han, latin strings.Builder
+	for i := range 50 {
+		for k := range 50 {
+			fmt.Fprintf(&han, "%c%c", 0x4e00+i, 0x4f00+k)
+			fmt.Fprintf(&latin, "a%d b%d ", i, k)
+		}
+	}
+	for _, q := range []string{han.String(), latin.String(), strings.Repeat("log in ", 1000)} {
+		if joined, pairs := search.QuestionPairs(q); joined > 256 || pairs > 128 {
+			t.Errorf("%.20q…: %d words joined and %d pairs, want at most 256 and 128", q, joined, pairs)
+		}
+	}
+	if joined, pairs := search.QuestionPairs("how to log in: 天気は"); joined < 6 || pairs != 2 {
+		t.Errorf("a plain question: %d words joined and %d pairs, want 6 or more and 2", joined, pairs)
+	}
+}
+
 // TestPassagesOfFewDocuments asks a handful of documents, which lack the words of
 // any question: these do not outweigh the one that it is about.
 func TestPassagesOfFewDocuments(t *testing.T) {
