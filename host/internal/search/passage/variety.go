@@ -66,8 +66,11 @@ func (r *ranking) joinAlike(list []Passage, docs []Document) []Passage {
 		heading := lastHeading(&p, docs)
 		at := slices.IndexFunc(seen, func(k kept) bool { return k.heading == heading && s.areAlike(words, k.words) })
 		if at >= 0 {
-			if same := &out[seen[at].at]; same.Doc != p.Doc && !slices.Contains(same.Also, p.Doc) {
-				same.Also = append(same.Also, p.Doc)
+			same := &out[seen[at].at]
+			for _, doc := range slices.Concat([]int{p.Doc}, p.Also) {
+				if doc != same.Doc && !slices.Contains(same.Also, doc) {
+					same.Also = append(same.Also, doc)
+				}
 			}
 			continue
 		}

@@ -42,6 +42,18 @@ func TestRankJoinsAlike(t *testing.T) {
 	}
 }
 
+// A passage that takes the room of two others names the places of both, those that have the same text included.
+func TestRankJoinsAlikePlaces(t *testing.T) {
+	text := func(from string) string {
+		return "The kettle of " + from + " boils water. " + strings.Repeat("It has a lid, a handle, a spout and a base of steel. ", 4) + "Rinse it twice, let it dry and keep it away from small children at all times, and from pets."
+	}
+	docs := []Document{part("1", "a", 0, text("Basle kettle")), part("2", "b", 0, text("Berne")), part("3", "c", 0, text("Berne"))}
+	list := Rank(docs, ask("kettle"), 1500, 0)
+	if len(list) != 1 || len(list[0].Also) != 2 {
+		t.Errorf("passages %+v, want one with two other places", list)
+	}
+}
+
 // Three passages of the first document come before one of another, and no fourth.
 func TestRankVaries(t *testing.T) {
 	var docs []Document
