@@ -454,7 +454,7 @@ func aligned(places []float64, reach float64) (place float64, most int) {
 	slices.Sort(places)
 	from := 0
 	for i, x := range places {
-		for x-places[from] > reach {
+		for from < i && x-places[from] > reach {
 			from++
 		}
 		if n := i - from + 1; n > most {

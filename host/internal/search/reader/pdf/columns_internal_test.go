@@ -50,3 +50,10 @@ func TestReadingOrderWork(t *testing.T) {
 		t.Errorf("%d pieces of %d, %d looks more than %d for each", len(order), len(pieces), -a.work, maxWork)
 	}
 }
+
+// Letters that a file says are less than nothing wide end no search.
+func TestAlignedOddWidth(t *testing.T) {
+	if place, most := aligned([]float64{3, 1, 2}, -5); place != 1 || most != 1 {
+		t.Errorf("aligned = %v, %d, want the first place alone", place, most)
+	}
+}
