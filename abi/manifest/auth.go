@@ -275,6 +275,11 @@ func checkSigning(a *abi.Auth) (problems []string) {
 			}
 		}
 	}
+	for _, name := range []string{"exp", "iat"} {
+		if _, ok := a.Claims[name]; ok {
+			wrong("claims has %s, which the host sets itself: a text of it is no time", quoteName(name))
+		}
+	}
 	if a.Seconds < 0 || a.Seconds > abi.MaxTimeoutSeconds {
 		wrong("seconds is %d and must be 1 to %d", a.Seconds, abi.MaxTimeoutSeconds)
 	}

@@ -196,6 +196,7 @@ func TestFeatures(t *testing.T) {
 		{all, "", with(jwt, map[string]any{"algorithm": "none"}), "algorithm is"},
 		{all, "", with(jwt, map[string]any{"seconds": 7200}), "seconds is 7200"},
 		{all, "", with(jwt, map[string]any{"claims": map[string]any{"a": "${token}"}}), `claims.a names "token"`},
+		{all, "", with(jwt, map[string]any{"claims": map[string]any{"exp": "${expires}"}}), `claims has "exp", which the host sets itself`},
 	} {
 		if _, err := read(tt.features, tt.steps, tt.auth); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("features %v, steps %s, auth %v: error %v, want one with %q", tt.features, tt.steps, tt.auth, err, tt.want)
