@@ -72,7 +72,7 @@ func (in *Importer) run(ctx context.Context, name string, stdin io.Reader, out i
 		err = in.send(ctx)
 	}
 	in.Bar.End()
-	if err != nil && (n > 0 || counted.n > 0) {
+	if err != nil && (n > 0 || counted.n > 0 || counted.err != nil) {
 		return fmt.Errorf("import %s: %w (%d requests were accepted before)", name, err, len(in.tasks))
 	}
 	if n == 0 {
@@ -191,12 +191,15 @@ func (in *Importer) wait(ctx context.Context, step string) error {
 
 // A counter counts what is read of r.
 type counter struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error // why it could not be read to its end
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.n += int64(n)
+	if c.n += int64(n); err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
 	return n, err
 }

@@ -1,10 +1,18 @@
 package documents
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/iotest"
 
+	"github.com/parley-search/parley/host/cli/internal/cmdutil"
 	"github.com/parley-search/parley/host/internal/search/reader"
 )
 
@@ -41,5 +49,19 @@ func TestIndexName(t *testing.T) {
 		if got := IndexName([]string{dir}); got != want {
 			t.Errorf("the index of %q is %q, want %q", folder, got, want)
 		}
+	}
+}
+
+// A body that cannot be read is another fault than one without documents.
+func TestImportUnreadable(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"code":"index_not_found"}`)
+	}))
+	defer srv.Close()
+	in := Importer{Client: &cmdutil.Client{URL: srv.URL}, Index: "x", Size: 1 << 20, Bar: cmdutil.NewBar(io.Discard), format: "ndjson"}
+	err := in.run(t.Context(), "-", iotest.ErrReader(errors.New("the disk is gone")), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("import of what cannot be read: %v, want why", err)
 	}
 }
