@@ -42,19 +42,20 @@ func splitWords(text string) []string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’' && r != '-' && r != '.' && r != ','
 	})
-	var kept []string
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if strings.ContainsAny(w, ".,") && strings.Trim(w, "0123456789.,'’-") != "" { // no number
-			words = slices.Insert(words, i+1, strings.FieldsFunc(w, func(r rune) bool { return r == '.' || r == ',' })...)
-			continue
+	kept := make([]string, 0, len(words))
+	for _, word := range words {
+		parts := []string{word}
+		if strings.ContainsAny(word, ".,") && strings.Trim(word, "0123456789.,'’-") != "" { // no number
+			parts = strings.FieldsFunc(word, func(r rune) bool { return r == '.' || r == ',' })
 		}
-		w = strings.Trim(w, "'’-.,")
-		for _, s := range [...]string{"'s", "’s"} {
-			w = strings.TrimSuffix(w, s)
-		}
-		if w != "" {
-			kept = append(kept, w)
+		for _, w := range parts {
+			w = strings.Trim(w, "'’-.,")
+			for _, s := range [...]string{"'s", "’s"} {
+				w = strings.TrimSuffix(w, s)
+			}
+			if w != "" {
+				kept = append(kept, w)
+			}
 		}
 	}
 	return kept
