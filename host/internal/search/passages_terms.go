@@ -13,8 +13,9 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// maxScanned bounds the terms of a segment that are looked at for words within words.
-const maxScanned = 30_000
+// maxScanned bounds the terms of a segment that are looked at for words within words: 50 ms, and more words than
+// ten thousand pages have.
+const maxScanned = 200_000
 
 // scanTerms calls f with the terms of each segment from low to below high, and what gives a term's documents of
 // the universe, which are numbered in the view.
@@ -161,7 +162,7 @@ func (s *searcher) findCompounds(lang string, words []text.Word, stops map[strin
 	if len(whole) == 0 {
 		return c, nil
 	}
-	return c, s.scanTerms(nil, nil, func(term string, docs func() (*roaring.Bitmap, error)) error {
+	return c, s.scanTerms([]byte("a"), nil, func(term string, docs func() (*roaring.Bitmap, error)) error {
 		for i, stem := range c.stems {
 			at := strings.Index(term, stem)
 			if at < 0 || len(term) < len(stem)+minPart {

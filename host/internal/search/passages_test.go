@@ -233,6 +233,25 @@ func TestChatPassagesNonInterferenceOfCompounds(t *testing.T) {
 	}
 }
 
+// TestChatPassagesCompoundsOfMany: a compound is found behind ten thousands of other words and numbers.
+func TestChatPassagesCompoundsOfMany(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docsJSON(1, 200, func(i int) string {
+		var b strings.Builder
+		for k := range 200 {
+			fmt.Fprintf(&b, "%s%d %d ", spell(uint64(200*i+k)), i, 1_000_000+200*i+k)
+		}
+		if i == 7 {
+			b.WriteString("Zahnversicherung")
+		}
+		return fmt.Sprintf(`"text":%q`, b.String())
+	}))
+	r.awaitMerges()
+	if hits := r.chatFound("a", "Was kostet die Versicherung?").Hits; len(hits) != 1 || hits[0].ID != "7" {
+		t.Errorf("%d hits, want document 7", len(hits))
+	}
+}
+
 // TestQuestionPairs: a question that has a few words in every order asks for no more than one that is as long as
 // questions are.
 func TestQuestionPairs(t *testing.T) {
