@@ -129,13 +129,18 @@ func absentWords(question string, results []result) (absent []string) {
 	if len(results) == 0 || results[0].coverage < 0 || results[0].coverage >= mostCovered {
 		return nil
 	}
+	var terms [][]string // of each hit
+	for _, r := range results {
+		for _, h := range r.hits {
+			terms = append(terms, sortedTerms(h.title+" "+h.text))
+		}
+	}
 	for _, w := range splitWords(question) {
 		term := strings.ToLower(w)
 		if stopWords[term] || utf8.RuneCountInString(term) < fewestLetters || slices.Contains(absent, w) {
 			continue
 		}
-		has := func(h hit) bool { return countShared([]string{term}, sortedTerms(h.title+" "+h.text)) > 0 }
-		if !slices.ContainsFunc(results, func(r result) bool { return slices.ContainsFunc(r.hits, has) }) {
+		if !slices.ContainsFunc(terms, func(of []string) bool { return countShared([]string{term}, of) > 0 }) {
 			if absent = append(absent, "“"+w+"”"); len(absent) == mostAbsent {
 				break
 			}
