@@ -90,8 +90,11 @@ func (s *Service) ChatSearch(ctx context.Context, caller *auth.Caller, indexUID,
 	if own.Chat.Passages(q) {
 		return s.findPassages(ctx, caller, indexUID, query, chooseFitting(&own.Chat))
 	}
-	query.Q = namesFirst(q)
-	res, err := s.Search(ctx, caller, indexUID, query)
+	whole := query
+	if query.Hybrid == nil { // an embedder reads the question as it was asked
+		whole.Q = namesFirst(q)
+	}
+	res, err := s.Search(ctx, caller, indexUID, whole)
 	if err != nil {
 		return retrieval.Found{}, err
 	}

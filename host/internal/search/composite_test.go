@@ -214,3 +214,20 @@ func TestCompositeKeys(t *testing.T) {
 	r.settings("a", `{"embedders":{"api":{"searchEmbedder":{"apiKey":null}}}}`)
 	want("taken out", " ")
 }
+
+// TestChatEmbedsAsAsked: a search of whole documents orders the words of a question for its search by words, and has
+// the question embedded as it was asked.
+func TestChatEmbedsAsAsked(t *testing.T) {
+	r, e := newRig(t), newEmbedder(t)
+	r.settings("a", e.settings(""))
+	r.add("a", `[{"id":1,"text":"sea"},{"id":2,"text":"war"}]`)
+	r.settings("a", `{"chat":{"documentTemplate":"{{doc.text}}","searchParameters":{"hybrid":{"embedder":"api","semanticRatio":1}}}}`)
+	e.texts()
+	const question = "Which war was at the Black sea?"
+	if _, err := r.svc.ChatSearch(t.Context(), auth.Everyone(), "a", question, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.texts(); got != question {
+		t.Errorf("embedded %q, want %q", got, question)
+	}
+}
