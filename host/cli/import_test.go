@@ -69,6 +69,16 @@ func TestImport(t *testing.T) {
 			t.Errorf("document of %s: %s", name, answer)
 		}
 	}
+	folder := t.TempDir()
+	for step, text := range []string{"# Tea\n\nSteep it.\n", "# Tea\n\nSteep it.\n", ""} { // new, unchanged, emptied
+		if err := os.WriteFile(filepath.Join(folder, "tea.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), []string{"documents", "import", folder, "--index", "folder", "--url", c.url}, &out, &errs); code != 0 {
+			t.Errorf("step %d of a folder: exit status %d: %s%s", step, code, out.String(), errs.String())
+		}
+	}
 	bad := filepath.Join(dir, "bad.ndjson")
 	if err := os.WriteFile(bad, []byte("{\"id\":1}\n{\"id\":\"a b\"}\n"), 0o600); err != nil {
 		t.Fatal(err)

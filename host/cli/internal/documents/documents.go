@@ -125,8 +125,8 @@ func documentsImportCommand() *cobra.Command {
 				return files.watch(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			err = files.Run(cmd.Context(), args, cmd.OutOrStdout())
-			if r := &files.Report; err == nil && r.Files+r.Gone+r.Kept == 0 {
-				err = fmt.Errorf("import %s: no file was read, and nothing is there to be found: the formats are %s", strings.Join(args, ", "), strings.Join(reader.Extensions(), " "))
+			if r := &files.Report; err == nil && r.Files+r.Changed+r.Gone+r.Kept == 0 {
+				err = fmt.Errorf("import %s: no file was read: the formats that can be are %s", strings.Join(args, ", "), strings.Join(reader.Extensions(), " "))
 			}
 			return err
 		},
