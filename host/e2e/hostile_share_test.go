@@ -14,7 +14,7 @@ import (
 // figures say whose input it was.
 func TestFaultyClient(t *testing.T) {
 	w := house.NewWire(t)
-	w.On("/200", says(house.Stream+house.Delta("x")+house.Finish))
+	w.On("/200", says(house.Stream+house.Delta("x")+house.Finished))
 	dir := t.TempDir()
 	a := attack{guest: "trap", where: "encode"}
 	put(t, dir, a.source()+"-1.0.0.wasm", a.module(t, w.URL))

@@ -64,7 +64,7 @@ func TestHostilePlugins(t *testing.T) {
 			}
 		}
 	})
-	w.On("/200", says(house.Stream+house.Delta("x")+house.Finish))
+	w.On("/200", says(house.Stream+house.Delta("x")+house.Finished))
 	w.On("/500", says(house.Answered(500, "", "boom")))
 	w.On("/echo", func(x *house.Exchange) {
 		if !strings.Contains(x.Body, "${apiKey}") || strings.Contains(x.Body, apiKey) {

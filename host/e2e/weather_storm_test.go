@@ -95,7 +95,7 @@ func TestWeatherOutage(t *testing.T) {
 				clients.Go(func() {
 					r, got := s.Ask("far", "whole")
 					s.checkFailed(o.name, r, got, http.StatusBadGateway, "llm_provider_error")
-					const want = " was not reached; the host's log has the cause."
+					const want = " was not reached; the host's log has the cause. See that the provider runs there, and that the workspace's `baseUrl` is right."
 					if _, message := shownOf(r, got); !strings.HasSuffix(message, strings.TrimPrefix(far.url, "https://")+want) {
 						t.Errorf("%s: %s, want it to say %q", o.name, r.Body, want)
 					}

@@ -208,9 +208,10 @@ const (
 	// Chunks begins a stream of events in chunks of the transfer coding.
 	Chunks = Head + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	// Finish is the last events of an answer, and the end of the stream.
-	Finish = "data: {\"id\":\"p1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" +
-		"data: {\"id\":\"p1\",\"model\":\"m\",\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3}}\n\n" +
-		"data: [DONE]\n\n"
+	Finish = Finished + "data: [DONE]\n\n"
+	// Finished is Finish without the event [DONE], so that decode is called once more at the end.
+	Finished = "data: {\"id\":\"p1\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" +
+		"data: {\"id\":\"p1\",\"model\":\"m\",\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3}}\n\n"
 )
 
 // Delta is an event of text.
