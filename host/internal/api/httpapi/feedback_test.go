@@ -35,6 +35,8 @@ func TestFeedback(t *testing.T) {
 		{name: "too long", method: "POST", path: path, header: asks, body: `{"rating":"up","question":"q","searches":[{"text":"` + large + `"}]}`, status: 400, code: "invalid_chat_feedback", contains: []string{"at most 65536 are kept"}},
 		{name: "too many", method: "POST", path: path, header: asks, body: `{"rating":"up","question":"q","files":` + many + `}`, status: 400, code: "invalid_chat_feedback", contains: []string{"at most 64"}},
 		{name: "no workspace", method: "POST", path: "/chats/nope/feedback", header: asks, body: `{"rating":"up","question":"q"}`, status: 404, code: "chat_not_found"},
+		{name: "list of no workspace", method: "GET", path: "/chats/nope/feedback", header: owns, status: 404, code: "chat_not_found"},
+		{name: "export of no workspace", method: "GET", path: "/chats/nope/feedback/export", header: owns, status: 404, code: "chat_not_found"},
 		{name: "another right", method: "POST", path: path, header: owns, body: `{"rating":"up","question":"q"}`, status: 403, code: "invalid_api_key"},
 		{name: "who asks reads nothing", method: "GET", path: path, header: asks, status: 403, code: "invalid_api_key"},
 		{name: "who reads all settings reads nothing", method: "GET", path: path + "/export", header: reads, status: 403, code: "invalid_api_key"},

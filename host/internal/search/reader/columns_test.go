@@ -235,7 +235,7 @@ func drawnByRows(name string) bool { return name != "cells of several lines" }
 func TestReadPDFColumns(t *testing.T) {
 	seeds := uint64(2)
 	if os.Getenv("LONG") != "" {
-		seeds = 30
+		seeds = 6
 	}
 	var pages []drawnPage
 	for _, name := range slices.Sorted(maps.Keys(layouts)) {
