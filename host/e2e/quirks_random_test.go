@@ -370,7 +370,7 @@ func TestWhatProvidersSay(t *testing.T) {
 	if v, err := strconv.Atoi(os.Getenv("SAYINGS")); err == nil {
 		n = v
 	} else if house.Long() {
-		n = 60
+		n = 20
 	}
 	if v, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		first = v
