@@ -72,10 +72,16 @@ func tellOfTry(try func(context.Context, []byte) error, w io.Writer) func(contex
 		if m := manifestOf(module); m != nil {
 			name = m.Name + " " + m.Version
 		}
-		told := time.AfterFunc(2*time.Second, func() {
+		done := make(chan struct{})
+		timer := time.AfterFunc(2*time.Second, func() {
+			defer close(done)
 			fmt.Fprintf(w, "parley: compiling %s and starting it once; on a slow machine this takes a minute or two\n", name)
 		})
-		defer told.Stop()
+		defer func() {
+			if !timer.Stop() {
+				<-done // it may write yet
+			}
+		}()
 		return try(ctx, module)
 	}
 }
