@@ -99,6 +99,7 @@ func TestStepsEnd(t *testing.T) {
 		if last := asked[len(asked)-1]; len(asked) != tt.steps+2 || !last.Cancelled || asked[len(asked)-2].Step != tt.steps {
 			t.Errorf("%s: %d calls of encode, the last %+v; want %d steps, and one that calls off", name, len(asked), last, tt.steps)
 		}
+		waittest.For(t, "the request that calls off", func() bool { return len(f.upstream.Sent()) == tt.steps+2 && f.upstream.Open() == 0 })
 	}
 }
 
