@@ -152,7 +152,7 @@ var layout = []row{
 	{layerTechnology, "~cluster/natsd", "~base/freeport", "github.com/nats-io/nats-server/v2"},
 	{layerTechnology, "~data/archive", "", "github.com/klauspost/compress/zstd"},
 	{layerTechnology, "~data/store", "~access/auth ~access/limit ~base/apierr ~base/badgerdir ~base/contain ~base/feature ~base/secret ~base/sysinfo ~chat/workspace ~cluster ~egress/export ~plugin/guard ~search/network ~search/settings ~search/storage ~search/write ~task ~task/webhook ~telemetry", "github.com/RoaringBitmap/roaring/v2 github.com/dgraph-io/badger/v4 github.com/dustin/go-humanize github.com/google/uuid golang.org/x/crypto/chacha20poly1305"},
-	{layerTechnology, "~egress/credential", "abi abi/answer abi/manifest ~base/contain ~base/outbound", "github.com/aws/aws-sdk-go-v2/aws golang.org/x/oauth2"},
+	{layerTechnology, "~egress/credential", "abi abi/answer abi/manifest ~base/contain ~base/outbound", "github.com/aws/aws-sdk-go-v2/aws github.com/golang-jwt/jwt/v5 golang.org/x/oauth2"},
 	{layerTechnology, "~egress/upstream", "abi ~base/framing ~base/outbound ~base/rawjson ~base/secret ~egress/export ~egress/upstream/http1 ~task ~telemetry", "github.com/google/uuid"},
 	{layerTechnology, "~egress/upstream/http1", "", ""},
 	{layerTechnology, "~egress/upstream/upstreamtest", "", ""},
@@ -201,5 +201,6 @@ var shared = []string{
 	"github.com/klauspost/compress/zstd",
 	"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/mattn/go-runewidth", // each package of commands makes its own
 	"github.com/dgraph-io/badger/v4",                             // the database is store's, the spool of telemetry one of its own
+	"github.com/golang-jwt/jwt/v5",                               // auth reads the tokens of tenants, credential makes those for providers
 	"github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp", // the server is httpapi's, a request and its answer are httpapi/request's
 }

@@ -2,21 +2,13 @@ package credential
 
 import (
 	"cmp"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"hash"
 	"maps"
 	"net/http"
@@ -24,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/internal/base/outbound"
@@ -71,71 +65,40 @@ func (s *Signer) signJWT(req *http.Request, a *abi.Auth, f *filled) (outbound.Si
 	now := s.now()
 	expires := now.Add(time.Duration(a.Seconds) * time.Second)
 	f.with(map[string]string{"now": strconv.FormatInt(now.Unix(), 10), "expires": strconv.FormatInt(expires.Unix(), 10)})
-	claims := map[string]any{"iat": now.Unix(), "exp": expires.Unix()}
+	claims := jwt.MapClaims{"iat": now.Unix(), "exp": expires.Unix()}
 	for _, name := range slices.Sorted(maps.Keys(a.Claims)) {
 		claims[name] = f.text("claims", a.Claims[name])
 	}
-	header := map[string]string{"alg": a.Algorithm, "typ": "JWT"}
-	if id := f.text("keyId", a.KeyID); id != "" {
-		header["kid"] = id
+	method := jwt.GetSigningMethod(a.Algorithm)
+	if method == nil {
+		return outbound.Signed{}, refused("the plugin's auth names the algorithm %.20q, which this host does not have", a.Algorithm)
 	}
-	secret := f.text("key", a.Key)
+	unsigned := jwt.NewWithClaims(method, claims)
+	if id := f.text("keyId", a.KeyID); id != "" {
+		unsigned.Header["kid"] = id
+	}
+	secret := []byte(f.text("key", a.Key))
 	if err := f.check(); err != nil {
 		return outbound.Signed{}, err
 	}
-	head, _ := json.Marshal(header) // of texts and numbers
-	body, _ := json.Marshal(claims)
-	text := base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body)
-	signature, err := signText(a.Algorithm, secret, text)
-	if err != nil {
+	key, err := signingKey(method, secret)
+	var token string
+	if err == nil {
+		token, err = unsigned.SignedString(key)
+	}
+	if err != nil { // which is not repeated: it may be of the key
 		return outbound.Signed{}, unusable("the workspace's key cannot sign by %s: set the text of a private key in PEM that is made for it", a.Algorithm)
 	}
-	return f.setToken(req, a, text+"."+base64.RawURLEncoding.EncodeToString(signature))
+	return f.setToken(req, a, token)
 }
 
-// signText signs by an algorithm of RFC 7518 with a key: a text, or a private key in PEM.
-func signText(algorithm, key, text string) ([]byte, error) {
-	if algorithm == "HS256" {
-		mac := hmac.New(sha256.New, []byte(key))
-		mac.Write([]byte(text))
-		return mac.Sum(nil), nil
+// signingKey reads a key for a method: a private key in PEM, or for HMAC any text.
+func signingKey(method jwt.SigningMethod, text []byte) (any, error) {
+	switch method.(type) {
+	case *jwt.SigningMethodRSA:
+		return jwt.ParseRSAPrivateKeyFromPEM(text)
+	case *jwt.SigningMethodECDSA:
+		return jwt.ParseECPrivateKeyFromPEM(text)
 	}
-	private, err := privateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256([]byte(text))
-	switch k := private.(type) {
-	case *rsa.PrivateKey:
-		if algorithm == "RS256" {
-			return rsa.SignPKCS1v15(rand.Reader, k, crypto.SHA256, sum[:])
-		}
-	case *ecdsa.PrivateKey:
-		if algorithm == "ES256" && k.Curve == elliptic.P256() {
-			r, s, err := ecdsa.Sign(rand.Reader, k, sum[:])
-			if err != nil {
-				return nil, err
-			}
-			signature := make([]byte, 64)
-			r.FillBytes(signature[:32])
-			s.FillBytes(signature[32:])
-			return signature, nil
-		}
-	}
-	return nil, errors.New("the key is of another kind")
-}
-
-// privateKey reads a private key in PEM, in any of its forms.
-func privateKey(text string) (any, error) {
-	block, _ := pem.Decode([]byte(text))
-	if block == nil {
-		return nil, errors.New("the key is not PEM")
-	}
-	if k, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
-		return k, nil
-	}
-	if k, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
-		return k, nil
-	}
-	return x509.ParseECPrivateKey(block.Bytes)
+	return text, nil
 }

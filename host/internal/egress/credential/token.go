@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/oauth2"
 
@@ -76,7 +75,7 @@ func (t *tokens) newTokenExchange(a *abi.Auth, f *filled) (*exchange, error) {
 		if resp.StatusCode/100 != 2 {
 			return nil, &oauth2.RetrieveError{Response: resp, Body: said}
 		}
-		now := time.Now()
+		now := t.now()
 		token, life, err := read.Read(said, now)
 		if err != nil {
 			return nil, err
