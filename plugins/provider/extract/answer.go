@@ -31,23 +31,8 @@ func answerParagraphs(c conversation) []string {
 	results, asked := answeringResults(c), sortedTerms(c.asked)
 	w := weighWords(asked, results)
 	texts := listRecords(results, asked, w)
-	absent := absentWords(c.asked, results)
-	switch quotes := chooseQuotes(results, asked, w); {
-	case texts != nil:
-	case len(quotes) == 0:
-		texts = append(texts, "I searched "+searchedIndexes(c)+" for “"+cutText(writeQuery(c.asked), maxNamed)+"” and found nothing that answers this.")
-	case len(quotes) == 1 && len(absent) == 0:
-		texts = append(texts, "This passage answers best:", quotes[0].format())
-	case len(absent) > 0:
-		texts = append(texts, "No passage has "+strings.Join(absent, ", ")+". The nearest:")
-		for i := range quotes {
-			texts = append(texts, quotes[i].format())
-		}
-	default:
-		texts = append(texts, "These "+strconv.Itoa(len(quotes))+" passages may answer:")
-		for i := range quotes {
-			texts = append(texts, quotes[i].format())
-		}
+	if texts == nil {
+		texts = quoteParagraphs(c, results, asked, w)
 	}
 	for _, r := range c.results {
 		if r.failure != "" {
@@ -55,6 +40,25 @@ func answerParagraphs(c conversation) []string {
 		}
 	}
 	return endAnswer(c, texts...)
+}
+
+// quoteParagraphs returns the paragraphs of an answer that quotes passages.
+func quoteParagraphs(c conversation, results []result, asked []string, w []weighted) []string {
+	quotes, absent := chooseQuotes(results, asked, w), absentWords(c.asked, results)
+	first := "These " + strconv.Itoa(len(quotes)) + " passages may answer:"
+	switch {
+	case len(quotes) == 0:
+		return []string{"I searched " + searchedIndexes(c) + " for “" + cutText(writeQuery(c.asked), maxNamed) + "” and found nothing that answers this."}
+	case len(absent) > 0:
+		first = "No passage has “" + strings.Join(absent, "”, “") + "”. The nearest:"
+	case len(quotes) == 1:
+		first = "This passage answers best:"
+	}
+	texts := []string{first}
+	for i := range quotes {
+		texts = append(texts, quotes[i].format())
+	}
+	return texts
 }
 
 // endAnswer adds to the paragraphs of an answer what the first one ends with.

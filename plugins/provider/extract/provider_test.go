@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -345,5 +346,13 @@ func TestSaysOnceWhoQuotes(t *testing.T) {
 	second := ask(t, chat(`{"role":"user","content":"Hello"},{"role":"assistant","content":"Hello."},{"role":"user","content":"Thanks"}`, searchTool("movies")))
 	if !strings.Contains(first.Text, "Quoted by extract") || strings.Contains(second.Text, "Quoted by extract") || strings.ContainsAny(first.Text, "{}") {
 		t.Errorf("first answer %q, second %q", first.Text, second.Text)
+	}
+}
+
+// TestAbsentWords: a word that no hit has is named once, as it is first written.
+func TestAbsentWords(t *testing.T) {
+	results := []result{{coverage: 0.5, hits: []hit{{title: "House", text: "It has four beds."}}}}
+	if got := absentWords("Sauna, sauna or pool with beds?", results); !slices.Equal(got, []string{"Sauna", "pool"}) {
+		t.Errorf("absent: %q", got)
 	}
 }

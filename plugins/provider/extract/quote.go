@@ -137,11 +137,11 @@ func absentWords(question string, results []result) (absent []string) {
 	}
 	for _, w := range splitWords(question) {
 		term := strings.ToLower(w)
-		if stopWords[term] || utf8.RuneCountInString(term) < fewestLetters || slices.Contains(absent, w) {
+		if stopWords[term] || utf8.RuneCountInString(term) < fewestLetters || slices.ContainsFunc(absent, func(a string) bool { return strings.EqualFold(a, w) }) {
 			continue
 		}
 		if !slices.ContainsFunc(terms, func(of []string) bool { return countShared([]string{term}, of) > 0 }) {
-			if absent = append(absent, "“"+w+"”"); len(absent) == mostAbsent {
+			if absent = append(absent, w); len(absent) == mostAbsent {
 				break
 			}
 		}
