@@ -100,8 +100,15 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			return nil, nil, err
 		}
 	}
+	addNames(out, asked, a, q)
+	return out, best(scores, maxCandidates), nil
+}
+
+// addNames adds to a question, whose first terms are of the words asked, its names and numbers with joints.
+func addNames(out *passage.Question, asked []string, a *text.Analyzer, q string) {
+	q = text.Clip(q, text.MaxQueryText)
 	names := 0
-	passage.EachName(text.Clip(q, text.MaxQueryText), func(name string) {
+	passage.EachName(q, func(name string) {
 		if n, plain := passage.Number(name); n == len(name) && plain != "" {
 			return // see below
 		}
@@ -122,7 +129,7 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			out.Terms = append(out.Terms, passage.NewName(name, terms))
 		}
 	})
-	passage.EachNumber(text.Clip(q, text.MaxQueryText), func(plain string, groups []string) {
+	passage.EachNumber(q, func(plain string, groups []string) {
 		var terms []passage.Term
 		for i, w := range asked {
 			if slices.Contains(groups, w) {
@@ -133,7 +140,6 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 			out.Terms = append(out.Terms, passage.NewName(plain, terms))
 		}
 	})
-	return out, best(scores, maxCandidates), nil
 }
 
 // Bounds of what is looked for of a question.

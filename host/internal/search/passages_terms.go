@@ -13,13 +13,14 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// maxScanned bounds the terms of a segment that are looked at for words within words: 50 ms, and more words than
+// maxScanned bounds the terms of an index that are looked at for words within words: 50 ms, and more words than
 // ten thousand pages have.
 const maxScanned = 200_000
 
 // scanTerms calls f with the terms of each segment from low to below high, and what gives a term's documents of
 // the universe, which are numbered in the view.
 func (s *searcher) scanTerms(low, high []byte, f func(term string, docs func() (*roaring.Bitmap, error)) error) error {
+	left := maxScanned
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
 		dict, err := seg.Dict(bleveindex.FieldWords)
@@ -27,7 +28,7 @@ func (s *searcher) scanTerms(low, high []byte, f func(term string, docs func() (
 			return err
 		}
 		it := bleveindex.EachTerm(dict, nil, low, high)
-		for range maxScanned {
+		for ; left > 0; left-- {
 			e, err := it.Next()
 			if err != nil {
 				return fmt.Errorf("read terms of %s: %w", bleveindex.FieldWords, err)

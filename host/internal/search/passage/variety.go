@@ -43,8 +43,8 @@ func raise(list []Passage, at int, good func(p *Passage) bool) {
 	}
 }
 
-// joinAlike keeps the first of passages below the same heading that have nearly the same words, with the places of the others. Those that
-// differ in a number or in a word of the question say different things.
+// joinAlike keeps the first of passages below the same heading that have nearly the same words, with the places of
+// the others. Those that differ in a number or in a word of the question say different things.
 func (r *ranking) joinAlike(list []Passage, docs []Document) []Passage {
 	s := newScanner(r.question)
 	type kept struct {
