@@ -1,8 +1,13 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parley-search/parley/abi"
@@ -85,4 +90,54 @@ func Origins(m *abi.Manifest, values map[string]string) []string {
 		all = append(all, grant)
 	}
 	return all
+}
+
+// fillJSON returns object with each of its strings, which stands at a path, made anew.
+func fillJSON(object []byte, fill func(at, text string) (string, error)) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, errors.New("it is not JSON")
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, errors.New("it is not an object")
+	}
+	var walk func(at string, v any) (any, error)
+	walk = func(at string, v any) (_ any, err error) {
+		switch v := v.(type) {
+		case string:
+			return fill(at, v)
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if v[name], err = walk(at+"."+name, v[name]); err != nil {
+					return nil, err
+				}
+			}
+		case []any:
+			for i := range v {
+				if v[i], err = walk(fmt.Sprintf("%s[%d]", at, i), v[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return v, nil
+	}
+	v, err := walk("", v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// FillJSON is [Fill] for the strings of a JSON object.
+func FillJSON(object []byte, values map[string]string) (filled []byte, ok bool) {
+	filled, err := fillJSON(object, func(_, text string) (string, error) {
+		s, ok := Fill(text, values)
+		if !ok {
+			return "", errOpen
+		}
+		return s, nil
+	})
+	return filled, err == nil
 }

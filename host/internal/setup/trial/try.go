@@ -224,9 +224,14 @@ func typePrefix(typ []byte) string {
 	return string(typ) + ": "
 }
 
+// textRecords are the names of the records that hold a text.
+var textRecords = map[abi.RecordKind]string{
+	abi.RecordText: "text", abi.RecordReasoning: "reasoning", abi.RecordRefusal: "refusal", abi.RecordFinish: "finish", abi.RecordError: "error",
+	abi.RecordExtra: "extra", abi.RecordOuter: "outer",
+}
+
 // describeRecord is a record for a person.
 func describeRecord(r abi.Record) string {
-	names := []string{1: "text", 2: "reasoning", 3: "refusal", 6: "finish", 8: "error", 11: "extra", 12: "outer"}
 	switch r.Kind {
 	case abi.RecordToolStart:
 		index, id, name, _ := r.ToolStart()
@@ -252,8 +257,8 @@ func describeRecord(r abi.Record) string {
 		}
 		return s
 	}
-	if int(r.Kind) < len(names) && names[r.Kind] != "" {
-		return fmt.Sprintf("%s %q", names[r.Kind], cut(r.Payload))
+	if name := textRecords[r.Kind]; name != "" {
+		return fmt.Sprintf("%s %q", name, cut(r.Payload))
 	}
 	return fmt.Sprintf("a record of kind %d, which this host skips", r.Kind)
 }
