@@ -33,15 +33,22 @@ func BenchmarkAnswer(b *testing.B) {
 	b.Run("form=bare", func(b *testing.B) { benchmarkAnswer(b, house.Delta("word")+house.Finish) })
 }
 
-func benchmarkAnswer(b *testing.B, events string) {
+// openSaying opens a host with the workspace w, whose provider answers all with events.
+func openSaying(b *testing.B, events string) *house.House {
+	b.Helper()
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, events)
 	}))
-	defer provider.Close()
+	b.Cleanup(provider.Close)
 	h := house.Open(b, map[string]string{"log-level": "off"}, house.Shipped(b, "vllm"))
 	h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+	return h
+}
+
+func benchmarkAnswer(b *testing.B, events string) {
+	h := openSaying(b, events)
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	b.ReportAllocs()
 	before, began := h.Plugins()[0].Fuel, processorTime(b)
@@ -76,14 +83,7 @@ func BenchmarkWhole(b *testing.B) {
 	for _, words := range []int{64, 1000} {
 		b.Run(fmt.Sprint(words), func(b *testing.B) {
 			events := strings.Repeat(house.Delta("word"), words) + house.Finish
-			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, events)
-			}))
-			defer provider.Close()
-			h := house.Open(b, map[string]string{"log-level": "off"}, house.Shipped(b, "vllm"))
-			h.Must("PATCH", "/chats/w/settings", fmt.Sprintf(`{"source":"vLlm","baseUrl":%q}`, provider.URL))
+			h := openSaying(b, events)
 			body := []byte(`{"model":"w/m","messages":[{"role":"user","content":"hi"}]}`)
 			b.ReportAllocs()
 			began := processorTime(b)

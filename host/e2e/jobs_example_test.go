@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/parley-search/parley/host/e2e/house"
 	"github.com/parley-search/parley/host/internal/base/waittest"
-	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
@@ -67,14 +65,7 @@ func (s *jobServer) requests() string {
 // and leaves one before it is there.
 func TestJobsExample(t *testing.T) {
 	t.Parallel()
-	file, err := plugin.Build(t.Context(), filepath.Join(house.Repository(t), "examples", "provider-jobs"), t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := house.Built(t, filepath.Join("examples", "provider-jobs"))
 	jobs := &jobServer{}
 	srv := httptest.NewServer(jobs)
 	t.Cleanup(srv.Close)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/parley-search/parley/host/e2e/house"
-	"github.com/parley-search/parley/host/internal/plugin"
 )
 
 // The keys that the server of TestSignedExample knows.
@@ -60,14 +58,7 @@ func checkSignature(r *http.Request, body []byte) error {
 // that refuses a wrong signature.
 func TestSignedExample(t *testing.T) {
 	t.Parallel()
-	file, err := plugin.Build(t.Context(), filepath.Join(house.Repository(t), "examples", "provider-signed"), t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := house.Built(t, filepath.Join("examples", "provider-signed"))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if err := checkSignature(r, body); err != nil {
