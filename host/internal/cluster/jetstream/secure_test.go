@@ -299,9 +299,10 @@ func TestShippedConf(t *testing.T) {
 			if list, backup, err := l.Kept(t.Context(), 1); err != nil || len(list) != 1 || backup.IsZero() {
 				t.Errorf("kept: %v, %v, %v", list, backup, err)
 			}
-			snapshot, err := l.OpenSnapshot(t.Context(), Snapshot{Log: 1, Seq: 1})
-			if err != nil {
-				t.Fatal(err)
+			// One that was listed, and dropped for a newer one since, is that.
+			snapshot, of, err := l.OpenSnapshot(t.Context(), Snapshot{Log: 1, Seq: 0})
+			if err != nil || of.Seq != 1 {
+				t.Fatalf("open snapshot: message %d, %v", of.Seq, err)
 			}
 			kept, err := io.ReadAll(snapshot)
 			if err := errors.Join(err, snapshot.Close()); err != nil || string(kept) != "s" {
@@ -313,6 +314,9 @@ func TestShippedConf(t *testing.T) {
 			}
 			if list, err := l.Read(t.Context(), 1); err != nil || len(list) != 1 {
 				t.Errorf("read: %v, %v", list, err)
+			}
+			if _, _, err := l.OpenSnapshot(t.Context(), Snapshot{Log: 2}); err == nil {
+				t.Error("a snapshot of another log is opened")
 			}
 			names, err := l.Bodies().PutBefore(time.Now().Add(time.Hour))
 			if err := errors.Join(err, l.Bodies().DropBody("b"), l.DropSnapshot(t.Context(), Snapshot{Log: 1, Seq: 1}), l.Purge(t.Context(), 1)); err != nil || len(names) != 1 {

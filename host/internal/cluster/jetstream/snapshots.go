@@ -206,18 +206,28 @@ func (l *Log) NoteBackup(ctx context.Context) error {
 	return err
 }
 
-// OpenSnapshot reads one that is kept. The reader fails at its end where it is not
-// what was kept.
-func (l *Log) OpenSnapshot(ctx context.Context, of Snapshot) (io.ReadCloser, error) {
+// OpenSnapshot reads of, or the newest one of its log where newer ones have taken its place since
+// it was listed, and returns which it reads. The reader fails at its end where it is not what was
+// kept.
+func (l *Log) OpenSnapshot(ctx context.Context, of Snapshot) (io.ReadCloser, Snapshot, error) {
 	s, err := l.openSnapshots(ctx)
 	if err != nil {
-		return nil, err
+		return nil, of, err
 	}
 	o, err := l.get(ctx, s, l.snapshots(), of.name())
-	if err != nil {
-		return nil, fmt.Errorf("get snapshot %s: %w", of.name(), err)
+	for tries := 0; errors.Is(err, jetstream.ErrObjectNotFound) && tries < 3; tries++ {
+		list, listErr := l.Snapshots(ctx, of.Log)
+		if listErr != nil || len(list) == 0 {
+			err = errors.Join(err, listErr)
+			break
+		}
+		of = list[0]
+		o, err = l.get(ctx, s, l.snapshots(), of.name())
 	}
-	return o, nil
+	if err != nil {
+		return nil, of, fmt.Errorf("get snapshot %s: %w", of.name(), err)
+	}
+	return o, of, nil
 }
 
 // DropSnapshot forgets one.

@@ -36,7 +36,7 @@ func Backup(ctx context.Context, c config.Config, path string) (_ *Joined, err e
 	if err != nil {
 		return nil, err
 	}
-	r, err := log.OpenSnapshot(ctx, *of)
+	r, kept, err := log.OpenSnapshot(ctx, *of)
 	if err == nil {
 		_, err = io.Copy(f, r)
 		err = errors.Join(err, r.Close(), f.Sync())
@@ -45,7 +45,7 @@ func Backup(ctx context.Context, c config.Config, path string) (_ *Joined, err e
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(path))
 	}
 	_ = log.NoteBackup(ctx) // the file is good without; that it was not noted, the alert on its age says
-	return &Joined{fmt.Sprintf("%016x", of.Log), of.Seq, of.Bytes}, nil
+	return &Joined{fmt.Sprintf("%016x", kept.Log), kept.Seq, kept.Bytes}, nil
 }
 
 // Restore makes the data directory of the first node of a new cluster, which c names,

@@ -270,7 +270,7 @@ func wantedSnapshot(ctx context.Context, log *jetstream.Log, p cluster.Position)
 }
 
 func restoreFrom(ctx context.Context, log *jetstream.Log, of jetstream.Snapshot, dir string) (p cluster.Position, err error) {
-	r, err := log.OpenSnapshot(ctx, of)
+	r, _, err := log.OpenSnapshot(ctx, of)
 	if err != nil {
 		return p, err
 	}
