@@ -20,10 +20,10 @@ type responseBody struct {
 	ID, Object, Status, Model string
 	Store                     bool
 	Output                    []struct {
-		ID, Type, Status, Namespace, Name, Arguments string
-		CallID                                       string `json:"call_id"`
-		Content                                      []struct{ Type, Text string }
-		Results                                      []json.RawMessage
+		ID, Type, Status, Namespace, Name, Arguments, Input string
+		CallID                                              string `json:"call_id"`
+		Content                                             []struct{ Type, Text string }
+		Results                                             []json.RawMessage
 	}
 	Incomplete *struct{ Reason string } `json:"incomplete_details"`
 	Error      *struct{ Code, Message string }
@@ -232,6 +232,46 @@ func TestV1ResponseNamespaces(t *testing.T) {
 	}
 }
 
+// Custom tools, such as Codex's apply_patch, take a text as it is: the provider is offered
+// a function of one text, and the client gets the text.
+func TestV1ResponseCustomTools(t *testing.T) {
+	up := &chattest.Upstream{Scripts: []chattest.Script{
+		script("tool:0:c1:apply_patch", `args:0:{"input":"*** Beg`, `args:0:in\n\"a\""}`, "tool:1:c2:box__exec", "args:1:ls", "tool:2:c3:f", `args:2:{"input":"x"}`, "finish:tool_calls"), script("text:x", "finish:stop"),
+	}}
+	r := newRig(t, wish{upstream: up})
+	tools := `"tools":[{"type":"custom","name":"apply_patch","description":"Edits files.","format":{"type":"grammar","syntax":"lark","definition":"start: /.+/"}},` +
+		`{"type":"namespace","name":"box","tools":[{"type":"custom","name":"exec"}]},{"type":"function","name":"f"}],"tool_choice":{"type":"custom","name":"apply_patch"}`
+	a := r.do("POST", responsesV1, `{"model":"demo/m","input":"Hi",`+tools+`}`)
+	var called []string
+	got := readResponse(t, a.body)
+	for _, it := range got.Output {
+		called = append(called, it.Type+" "+it.Namespace+" "+it.Name+" "+it.Input+it.Arguments)
+	}
+	if want := []string{"custom_tool_call  apply_patch *** Begin\n\"a\"", "custom_tool_call box exec ls", `function_call  f {"input":"x"}`}; !slices.Equal(called, want) {
+		t.Errorf("calls = %q, want %q", called, want)
+	}
+	body := string(up.Sent()[0].Encoded.Body)
+	for _, want := range []string{
+		`{"function":{"description":"Edits files.","name":"apply_patch","parameters":{"properties":{"input":{"description":"A text by this grammar (lark):\nstart: /.+/","type":"string"}},"required":["input"],"type":"object"}},"type":"function"}`,
+		`"name":"box__exec"`, `"tool_choice":{"function":{"name":"apply_patch"},"type":"function"}`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("sent %s, want %s in it", body, want)
+		}
+	}
+	up.Scripts = append(up.Scripts, up.Scripts[0])
+	r.do("POST", responsesV1, `{"model":"demo/m","previous_response_id":"`+got.ID+`","input":[{"type":"custom_tool_call_output","call_id":"c1","output":"done"},{"type":"custom_tool_call_output","call_id":"c2","output":"a b"},{"type":"function_call_output","call_id":"c3","output":"1"}]}`)
+	if body, want := string(up.Sent()[1].Encoded.Body), `"tool_calls":[{"function":{"arguments":"{\"input\":\"*** Begin\\n\\\"a\\\"\"}","name":"apply_patch"},"id":"c1","type":"function"},{"function":{"arguments":"{\"input\":\"ls\"}","name":"box__exec"},"id":"c2","type":"function"}`; !strings.Contains(body, want) || !strings.Contains(body, `{"content":"done","role":"tool","tool_call_id":"c1"}`) {
+		t.Errorf("sent %s, want %s in it", body, want)
+	}
+	a = r.do("POST", responsesV1, `{"model":"demo/m","input":"Hi","stream":true,`+tools+`}`)
+	for _, want := range []string{`"delta":"*** Begin\n\"a\"","item_id":"ctc_`, "event: response.custom_tool_call_input.done\n", `"input":"ls"`} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("stream %s, want %s in it", a.body, want)
+		}
+	}
+}
+
 func TestV1ResponseRequests(t *testing.T) {
 	up := &chattest.Upstream{Scripts: []chattest.Script{script("text:x", "finish:stop")}}
 	r := newRig(t, wish{upstream: up})
@@ -247,12 +287,16 @@ func TestV1ResponseRequests(t *testing.T) {
 			`"max_completion_tokens":100`, `"reasoning_effort":"low"`, `"verbosity":"low"`, `"response_format":{"json_schema":{"name":"n","schema":{},"strict":true},"type":"json_schema"}`,
 			`"tools":[{"function":{"name":"f","parameters":{},"strict":true},"type":"function"}]`, `"tool_choice":{"function":{"name":"f"},"type":"function"}`,
 		}},
+		{"message of another agent", `"input":[{"type":"agent_message","author":"/a","recipient":"/a/b","content":[{"type":"input_text","text":"Payload:"},{"type":"encrypted_content","encrypted_content":"Count."}]},{"type":"configuration_update"}]`, "", "", []string{
+			`{"content":[{"text":"Payload:","type":"text"},{"text":"Count.","type":"text"}],"role":"user"}]`,
+		}},
+		{"message of another agent without parts", `"input":[{"type":"agent_message","content":null}]`, "invalid_type", "input[0].content", nil},
 		{"no input", `"a":1`, "missing_required_parameter", "input", nil},
 		{"input's type", `"input":1`, "invalid_type", "input", nil},
 		{"no role", `"input":[{"content":"x"}]`, "missing_required_parameter", "input[0].role", nil},
 		{"unknown item", `"input":[{"type":"nope"}]`, "unsupported_value", "input[0].type", nil},
 		{"picture", `"input":[{"role":"user","content":[{"type":"input_image"}]}]`, "unsupported_content_part", "input[0].content[0]", nil},
-		{"offers that nobody takes up", `"input":"a","tool_choice":"auto","parallel_tool_calls":true,"tools":[{"type":"web_search"},{"type":"custom","name":"apply_patch"},{"type":"local_shell"},{"type":"image_generation"},{"type":"mcp","server_label":"s"},{"type":"tomorrow"}]`, "", "", []string{`{"content":"a","role":"user"}]}`}},
+		{"offers that nobody takes up", `"input":"a","tool_choice":"auto","parallel_tool_calls":true,"tools":[{"type":"web_search"},{"type":"local_shell"},{"type":"image_generation"},{"type":"mcp","server_label":"s"},{"type":"tomorrow"}]`, "", "", []string{`{"content":"a","role":"user"}]}`}},
 		{"hosted tool asked for", `"input":"a","tools":[{"type":"web_search"}],"tool_choice":{"type":"web_search"}`, "unsupported_value", "tool_choice", nil},
 		{"any of none", `"input":"a","tools":[{"type":"web_search"}],"tool_choice":"required"`, "unsupported_value", "tool_choice", nil},
 		{"tool without a type", `"input":"a","tools":[{"name":"f"}]`, "missing_required_parameter", "tools[0].type", nil},

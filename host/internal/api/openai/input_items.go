@@ -14,7 +14,7 @@ import (
 const includeSealed = "reasoning.encrypted_content"
 
 // idPrefixes are those of the ids of items by type.
-var idPrefixes = map[string]string{"message": "msg_", "function_call": "fc_", "function_call_output": "fco_", "reasoning": "rs_"}
+var idPrefixes = map[string]string{"message": "msg_", "function_call": "fc_", "function_call_output": "fco_", "custom_tool_call": "ctc_", "custom_tool_call_output": "ctco_", "reasoning": "rs_"}
 
 // wholeItem is an item of a request with what requests may leave out.
 func wholeItem(o jsonbody.Object) json.RawMessage {

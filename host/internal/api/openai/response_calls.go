@@ -15,7 +15,12 @@ func (w *ResponseWriter) ToolStart(id, name string, _ []byte) {
 	w.beginResponse()
 	w.countPiece(len(id) + len(name))
 	w.closeTalk()
-	w.calls = append(w.calls, w.openItem(&item{id: newID("fc_"), typ: "function_call", callID: id, function: w.request.clientFunction(name)}))
+	it := &item{typ: "function_call", callID: id, tool: w.request.clientTool(name)}
+	if it.tool.custom {
+		it.typ = "custom_tool_call"
+	}
+	it.id = newID(idPrefixes[it.typ])
+	w.calls = append(w.calls, w.openItem(it))
 }
 
 // ToolArguments implements [chat.Sink].
@@ -26,22 +31,33 @@ func (w *ResponseWriter) ToolArguments(call int, piece []byte) {
 
 func (w *ResponseWriter) addArguments(it *item, piece string) {
 	it.arguments = append(it.arguments, piece...)
+	if it.tool.custom { // the text is known once the arguments are whole
+		return
+	}
 	o := it.eventPlace()
 	o["delta"] = quote(piece)
 	w.writeEvent("response.function_call_arguments.delta", o)
 }
 
-// closeCalls ends the function calls, in the order in which they were opened.
+// closeCalls ends the calls, in the order in which they were opened.
 func (w *ResponseWriter) closeCalls() {
-	for _, it := range w.items {
-		if it.typ != "function_call" || it.done {
+	for _, it := range w.calls {
+		if it.tool.custom {
+			text := rawjson.AppendString(nil, textOf(it.arguments))
+			o := it.eventPlace()
+			o["delta"] = text
+			w.writeEvent("response.custom_tool_call_input.delta", o)
+			o = it.eventPlace()
+			o["input"] = text
+			w.writeEvent("response.custom_tool_call_input.done", o)
+			w.closeItem(it)
 			continue
 		}
 		if len(it.arguments) == 0 {
 			w.addArguments(it, "{}")
 		}
 		o := it.eventPlace()
-		o["name"], o["arguments"] = quote(it.function.name), rawjson.AppendString(nil, it.arguments)
+		o["name"], o["arguments"] = quote(it.tool.name), rawjson.AppendString(nil, it.arguments)
 		w.writeEvent("response.function_call_arguments.done", o)
 		w.closeItem(it)
 	}

@@ -111,10 +111,10 @@ func (m *messages) keepOwnState(o jsonbody.Object) {
 	}
 }
 
-// finished reports whether items of a type are what a server, or a tool that is no
-// function, did: they are history here.
+// finished reports whether items of a type are what a server, or a tool that is not the
+// client's, did, or notes of a client's own: they are history here.
 func finished(typ string) bool {
-	return strings.HasSuffix(typ, "_call") || strings.HasSuffix(typ, "_output") || strings.HasPrefix(typ, "mcp_") || strings.Contains(typ, "compaction")
+	return strings.HasSuffix(typ, "_call") || strings.HasSuffix(typ, "_output") || strings.HasPrefix(typ, "mcp_") || strings.Contains(typ, "compaction") || typ == "configuration_update"
 }
 
 // addItem adds an item, which is at path of the request.
@@ -128,19 +128,22 @@ func (m *messages) addItem(path string, v json.RawMessage) error {
 		return m.addMessageItem(path, o)
 	case "reasoning":
 		m.keepState(path, o)
-	case "function_call":
+	case "agent_message":
+		return m.addAgentMessage(path, o)
+	case "function_call", "custom_tool_call":
 		m.keepOwnState(o)
 		if !m.open {
 			m.addToolMedia()
 			m.open, m.content = true, json.RawMessage("null")
 		}
-		name := spaced{o.Text("namespace"), o.Text("name")}.flatName()
-		f := jsonbody.Object{"name": quote(name), "arguments": quote(string(wholeArguments([]byte(o.Text("arguments")))))}
-		m.calls = append(m.calls, jsonbody.Object{"id": quote(o.Text("call_id")), "type": quote("function"), "function": f.Append(nil)}.Append(nil))
-	case "function_call_output":
-		if o.Text("call_id") == "" {
-			return refuse("missing_required_parameter", path+".call_id", "`"+path+".call_id` is missing: name the call that the output answers.")
+		arguments := wholeArguments([]byte(o.Text("arguments")))
+		if typ == "custom_tool_call" {
+			arguments = jsonbody.Object{textArgument: quote(o.Text("input"))}.Append(nil)
 		}
+		name := toolName{namespace: o.Text("namespace"), name: o.Text("name")}.flatName()
+		f := jsonbody.Object{"name": quote(name), "arguments": quote(string(arguments))}
+		m.calls = append(m.calls, jsonbody.Object{"id": quote(o.Text("call_id")), "type": quote("function"), "function": f.Append(nil)}.Append(nil))
+	case "function_call_output", "custom_tool_call_output":
 		return m.addOutput(path, o)
 	case "item_reference":
 		item, ok := m.kept.Item(o.Text("id"))
@@ -153,6 +156,26 @@ func (m *messages) addItem(path string, v json.RawMessage) error {
 			return refuse("unsupported_value", path+".type", "`"+path+".type` is `"+typ+"`, which is not supported.")
 		}
 	}
+	return nil
+}
+
+// addAgentMessage adds what another of the client's agents asks or answers, as a user's
+// message. What it marks as encrypted is what the model wrote: only OpenAI encrypts it.
+func (m *messages) addAgentMessage(path string, o jsonbody.Object) error {
+	parts, ok := rawjson.Items(o["content"])
+	if !ok {
+		return wrongType(path+".content", "an array of parts", o["content"])
+	}
+	for i, v := range parts {
+		if part, _ := jsonbody.ObjectIn(v); part.Text("type") == "encrypted_content" {
+			parts[i] = jsonbody.Object{"type": quote("input_text"), "text": quote(part.Text("encrypted_content"))}.Append(nil)
+		}
+	}
+	content, err := partsText(path+".content", "user", rawjson.Array(parts))
+	if err != nil {
+		return err
+	}
+	m.addMessage(path, "user", content)
 	return nil
 }
 

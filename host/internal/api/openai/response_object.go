@@ -76,12 +76,14 @@ func (r *Response) Output() (ids []string, items []json.RawMessage) {
 }
 
 // State returns what is sealed of the last turn, and the id of the item that it belongs to:
-// the first function call, or else the last message. Empty: nothing is.
+// the first call of a client's tool, or else the last message. Empty: nothing is.
 func (r *Response) State() (state, of string) {
-	typ := ""
 	for _, it := range r.items {
-		if it.typ == "function_call" && typ != it.typ || it.typ == "message" && (typ == "" || typ == it.typ) {
-			of, typ = it.id, it.typ
+		switch it.typ {
+		case "function_call", "custom_tool_call":
+			return r.state, it.id
+		case "message":
+			of = it.id
 		}
 	}
 	return r.state, of
@@ -97,9 +99,9 @@ type item struct {
 	cut     bool    // the answer ended before it did
 	parts   []*part // of a message or of reasoning
 	sealed  string  // of reasoning: the state of its turn; empty: none
-	// Of a function call:
+	// Of a call of a client's tool:
 	callID    string
-	function  spaced
+	tool      toolName
 	arguments []byte
 	image     string // of an image, in base64; empty: it is not there yet
 	// Of a search:
@@ -147,10 +149,15 @@ func (it *item) body(results bool) json.RawMessage {
 		if it.sealed != "" {
 			o["encrypted_content"] = quote(it.sealed)
 		}
-	case "function_call":
-		o["status"], o["call_id"], o["name"], o["arguments"] = quote(status), quote(it.callID), quote(it.function.name), rawjson.AppendString(nil, it.arguments)
-		if it.function.namespace != "" {
-			o["namespace"] = quote(it.function.namespace)
+	case "function_call", "custom_tool_call":
+		o["status"], o["call_id"], o["name"] = quote(status), quote(it.callID), quote(it.tool.name)
+		if it.tool.namespace != "" {
+			o["namespace"] = quote(it.tool.namespace)
+		}
+		if it.tool.custom {
+			o[textArgument] = rawjson.AppendString(nil, textOf(it.arguments))
+		} else {
+			o["arguments"] = rawjson.AppendString(nil, it.arguments)
 		}
 	case "image_generation_call":
 		if o["status"] = quote(status); it.image != "" {

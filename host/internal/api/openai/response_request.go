@@ -26,11 +26,11 @@ type ResponseRequest struct {
 	fields   jsonbody.Object
 	input    []json.RawMessage // items
 	logprobs bool
-	indexes  []string          // that file_search is to search; nil: all that may be
-	mostHits int               // that it is to find; 0: it does not say
-	tools    []chat.Item       // functions
-	spaced   map[string]spaced // those of namespaces, by their names in tools
-	echo     []json.RawMessage // tools that count, as the response shows them
+	indexes  []string            // that file_search is to search; nil: all that may be
+	mostHits int                 // that it is to find; 0: it does not say
+	tools    []chat.Item         // functions
+	names    map[string]toolName // of those that the client calls otherwise, by their names in tools
+	echo     []json.RawMessage   // tools that count, as the response shows them
 	states   []SealedState
 }
 

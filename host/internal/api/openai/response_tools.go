@@ -13,15 +13,19 @@ import (
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 )
 
-// A spaced name is that of a function in a namespace, which chats do not know.
-type spaced struct{ namespace, name string }
+// A toolName is what a client calls a tool. Chats have functions alone, each with one
+// name: a namespace goes before it, and a custom tool is a function with one text.
+type toolName struct {
+	namespace, name string
+	custom          bool
+}
 
 // mostName is how long OpenAI and others let the name of a function be.
 const mostName = 64
 
-// flatName is the function's name among all of a request. It depends on the two names
+// flatName is the tool's name among all of a request. It depends on the two names
 // alone, since calls of earlier answers come back without the tools of then.
-func (s spaced) flatName() string {
+func (s toolName) flatName() string {
 	if s.namespace == "" {
 		return s.name
 	}
@@ -33,17 +37,17 @@ func (s spaced) flatName() string {
 	return name
 }
 
-// clientFunction is what the client calls the function that the provider calls name.
-func (r *ResponseRequest) clientFunction(name string) spaced {
-	if s, ok := r.spaced[name]; ok {
+// clientTool is what the client calls the function that the provider calls name.
+func (r *ResponseRequest) clientTool(name string) toolName {
+	if s, ok := r.names[name]; ok {
 		return s
 	}
-	return spaced{name: name}
+	return toolName{name: name}
 }
 
 // parseTools keeps the tools that can be used here. What a service runs for its
 // clients, such as web_search, and what only its models know is an offer that
-// nobody takes up, and is left out; tool_choice may not ask for it.
+// cannot be met, and is left out; tool_choice may not ask for it.
 func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 	if rawjson.IsAbsent(v) {
 		return nil
@@ -71,6 +75,11 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 				}
 			}
 			r.echo = append(r.echo, tool.Append(nil))
+		case "custom":
+			if err := r.addFunction(path, "", tool); err != nil {
+				return err
+			}
+			r.echo = append(r.echo, v)
 		case "namespace":
 			if err := r.addNamespace(path, tool); err != nil {
 				return err
@@ -93,7 +102,12 @@ func (r *ResponseRequest) parseTools(v json.RawMessage) error {
 	return nil
 }
 
-// addNamespace adds the functions of a namespace at path.
+// isClientTool reports whether the client answers calls of the tool itself.
+func isClientTool(tool jsonbody.Object) bool {
+	return tool.Text("type") == "function" || tool.Text("type") == "custom"
+}
+
+// addNamespace adds the tools of a namespace at path.
 func (r *ResponseRequest) addNamespace(path string, tool jsonbody.Object) error {
 	namespace := tool.Text("name")
 	if namespace == "" {
@@ -105,7 +119,7 @@ func (r *ResponseRequest) addNamespace(path string, tool jsonbody.Object) error 
 	}
 	for i, v := range items {
 		inner, _ := jsonbody.ObjectIn(v)
-		if inner.Text("type") == "function" {
+		if isClientTool(inner) {
 			if err := r.addFunction(fmt.Sprintf("%s.tools[%d]", path, i), namespace, inner); err != nil {
 				return err
 			}
@@ -114,11 +128,40 @@ func (r *ResponseRequest) addNamespace(path string, tool jsonbody.Object) error 
 	return nil
 }
 
-// addFunction adds the function at path as chats have it.
+// textFunction is a custom tool as a function. No provider but OpenAI has tools that take
+// a text as it is: the model is shown its grammar, if it has one.
+func textFunction(tool jsonbody.Object) jsonbody.Object {
+	input := jsonbody.Object{"type": quote("string")}
+	format, _ := jsonbody.ObjectIn(tool["format"])
+	if grammar := format.Text("definition"); grammar != "" {
+		input["description"] = quote("A text by this grammar (" + format.Text("syntax") + "):\n" + grammar)
+	}
+	return jsonbody.Object{"name": tool["name"], "description": tool["description"], "parameters": jsonbody.Object{
+		"type": quote("object"), "properties": jsonbody.Object{textArgument: input.Append(nil)}.Append(nil), "required": rawjson.Array([]json.RawMessage{quote(textArgument)}),
+	}.Append(nil)}
+}
+
+// textArgument is the one argument of [textFunction].
+const textArgument = "input"
+
+// textOf is the text that a call of [textFunction] has: all of the arguments where a model
+// wrote it as it is.
+func textOf(arguments []byte) []byte {
+	o, _ := jsonbody.ObjectOf(arguments)
+	if text, ok := rawjson.String(o[textArgument]); ok {
+		return []byte(text)
+	}
+	return arguments
+}
+
+// addFunction adds the function or custom tool at path as chats have it.
 func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Object) error {
-	s := spaced{namespace, tool.Text("name")}
+	s := toolName{namespace, tool.Text("name"), tool.Text("type") == "custom"}
 	if s.name == "" {
-		return missingName(path, "the function")
+		return missingName(path, "the tool")
+	}
+	if s.custom {
+		tool = textFunction(tool)
 	}
 	f := jsonbody.Object{"name": quote(s.flatName())}
 	for _, name := range []string{"description", "parameters", "strict"} {
@@ -126,11 +169,11 @@ func (r *ResponseRequest) addFunction(path, namespace string, tool jsonbody.Obje
 			f[name] = v
 		}
 	}
-	if namespace != "" {
-		if r.spaced == nil {
-			r.spaced = map[string]spaced{}
+	if namespace != "" || s.custom {
+		if r.names == nil {
+			r.names = map[string]toolName{}
 		}
-		r.spaced[s.flatName()] = s
+		r.names[s.flatName()] = s
 	}
 	r.tools = append(r.tools, chat.Item{JSON: jsonbody.Object{"type": quote("function"), "function": f.Append(nil)}.Append(nil), At: path + ".name"})
 	return nil
@@ -171,18 +214,18 @@ func (r *ResponseRequest) addTools(q *chat.Request) error {
 		return wrongType("tool_choice", "a string or an object", v)
 	default:
 		switch typ := choice.Text("type"); typ {
-		case "function":
-			name := spaced{choice.Text("namespace"), choice.Text("name")}.flatName()
+		case "function", "custom":
+			name := toolName{namespace: choice.Text("namespace"), name: choice.Text("name")}.flatName()
 			body["tool_choice"] = jsonbody.Object{"type": quote("function"), "function": jsonbody.Object{"name": quote(name)}.Append(nil)}.Append(nil)
 		case "allowed_tools":
 			mode, tools = choice.Text("mode"), nil
 			items, _ := rawjson.Items(choice["tools"])
 			for i, v := range items {
 				allowed, _ := jsonbody.ObjectIn(v)
-				if allowed.Text("type") != "function" {
+				if !isClientTool(allowed) {
 					continue
 				}
-				name := spaced{allowed.Text("namespace"), allowed.Text("name")}.flatName()
+				name := toolName{namespace: allowed.Text("namespace"), name: allowed.Text("name")}.flatName()
 				at := slices.IndexFunc(r.tools, func(t chat.Item) bool { return functionName(t.JSON) == name })
 				if at < 0 {
 					return refuse("invalid_value", fmt.Sprintf("tool_choice.tools[%d].name", i), "`tool_choice.tools` has `"+name+"`, which is no function of `tools`.")
@@ -191,7 +234,7 @@ func (r *ResponseRequest) addTools(q *chat.Request) error {
 			}
 		case "file_search": // the search is the host's to offer
 		default:
-			return refuse("unsupported_value", "tool_choice", "`tool_choice` of type `"+typ+"` is not supported: send auto, none, required, allowed_tools, or a function.")
+			return refuse("unsupported_value", "tool_choice", "`tool_choice` of type `"+typ+"` is not supported: send auto, none, required, allowed_tools, or a function or custom tool of the client.")
 		}
 	}
 	if mode == "required" && len(tools) == 0 && !r.Searches {
