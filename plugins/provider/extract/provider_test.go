@@ -332,7 +332,17 @@ func TestAskedText(t *testing.T) {
 		"[[ ## context ## ]]\nx\n\n[[ ## question ## ]]\nWho directed Stalker?\n\nRespond with the field [[ ## answer ## ]].":             "Who directed Stalker?",
 		"\nCurrent Task: Who directed Stalker?\n\nThis is the expected criteria for your final answer: a name\nBegin! This is important.": "Who directed Stalker?",
 		"Use the following context to answer.\n\nContext: x y z\n\nQuestion: Who directed Stalker?\nAnswer:":                              "Who directed Stalker?",
-		"Question: what does it mean": "Question: what does it mean",
+		"Question: what does it mean":      "Question: what does it mean",
+		"New task:\nWho directed Stalker?": "Who directed Stalker?",
+		"Answer with the context.\nQuestion: Who directed Stalker?\nContext: FAQ\nQuestion: What is it?\nAnswer:":                                          "Who directed Stalker?",
+		"Answer the query.\nQuestion: Who directed Stalker?\nDocuments:\nQuery: x\nAnswer:":                                                                "Who directed Stalker?",
+		"Context:\nQuestion: What is it?\n\nQuestion: Who directed Stalker?\nAnswer:":                                                                      "Who directed Stalker?",
+		"Who directed Stalker\n\nContext information is below, surrounded by ---\n\n---\nx\n---\n\nReply to the comment.":                                  "Who directed Stalker",
+		"Who directed Stalker?\n\nAnswer using the following information:\nx y":                                                                            "Who directed Stalker?",
+		"Context information is below.\n---\nx\n---\nGiven it, answer the query.\nQuery: Who directed Stalker?\nAnswer: ":                                  "Who directed Stalker?",
+		"### Task:\nRespond to the user query.\n\n### Output:\nBe clear.\n\n<context>\n<source id=\"1\">x</source>\n</context>\n\nthe director of Stalker": "the director of Stalker",
+		"# Rules\n<context>x</context>":                                     "# Rules",
+		"Who directed Stalker?\n<system-reminder>\nx\n</system-reminder>\n": "Who directed Stalker?",
 	} {
 		if got := askedText(text); got != want {
 			t.Errorf("askedText(%q) = %q, want %q", text, got, want)
