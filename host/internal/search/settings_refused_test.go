@@ -23,6 +23,7 @@ func TestSettingsRefused(t *testing.T) {
 	}{
 		{`[]`, apierr.BadRequest, "object"},
 		{`{"nope":1}`, apierr.BadRequest, "Unknown setting `nope`"},
+		{`{"foreignKeys":[{"fieldName":"a"}]}`, apierr.BadRequest, "The setting `foreignKeys` is not offered"},
 		{`{"stopWord":[]}`, apierr.BadRequest, "did you mean `stopWords`?"},
 		{`{"StopWords":[]}`, apierr.BadRequest, "did you mean `stopWords`?"},
 		{`{"stopWords":[],"stopWords":[]}`, apierr.BadRequest, "`stopWords` comes twice"},

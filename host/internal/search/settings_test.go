@@ -46,6 +46,8 @@ func TestSettingsPatch(t *testing.T) {
 		{"chat keeps", `{"chat":{"documentTemplateMaxBytes":7}}`, "chat", `"description":"Films"`},
 		{"chat null", `{"chat":null}`, "chat", `"documentTemplateMaxBytes":400,"passages":"auto","passageMaxBytes":1500,"resultMaxBytes":8000,"searchParameters":{}`},
 		{"chat passages", `{"chat":{"passages":"off","passageMaxBytes":900,"resultMaxBytes":600}}`, "chat", `"passages":"off","passageMaxBytes":900,"resultMaxBytes":600`},
+		{"those of Meilisearch that do nothing", `{"foreignKeys":[ ],"vectorStore":"experimental"}`, "stop-words", `[]`},
+		{"one of Meilisearch that is null", `{"foreignKeys":null}`, "stop-words", `[]`},
 		{"chat passages again", `{"chat":{"passages":null,"passageMaxBytes":null,"resultMaxBytes":null}}`, "chat", `"passages":"auto","passageMaxBytes":1500,"resultMaxBytes":8000`},
 	}
 	for _, tt := range tests {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/rawjson"
 )
 
 // Settings are what a client sets on an index. What is read of it is never
@@ -154,13 +155,33 @@ func (s *Settings) Patch(body []byte, kept bool) error {
 		i := slices.IndexFunc(table, func(st setting) bool { return st.name == key })
 		switch {
 		case i < 0:
-			return apierr.Unknown("setting", key, key, SettingNames())
+			return foreignSetting(key, v)
 		case v.null():
 			table[i].reset(s, &defaults)
 			return nil
 		}
 		return table[i].error(table[i].read(s, v))
 	}))
+}
+
+// foreignSettings are those of Meilisearch that this host has not: what they do, and
+// the value that does nothing, as null does. Empty: no value changes an answer.
+var foreignSettings = map[string]struct{ about, nothing string }{
+	"foreignKeys": {"documents are not joined with those of other indexes", "[]"},
+	"vectorStore": {}, // how vectors are laid out
+}
+
+// foreignSetting is what comes of a setting that this host has not: one of
+// Meilisearch's is passed over where it changes nothing.
+func foreignSetting(name string, v value) error {
+	foreign, ok := foreignSettings[name]
+	switch {
+	case !ok:
+		return apierr.Unknown("setting", name, name, SettingNames())
+	case v.null(), foreign.nothing == "", string(rawjson.AppendCompact(nil, v.raw)) == foreign.nothing:
+		return nil
+	}
+	return apierr.Newf(apierr.BadRequest, "The setting `%s` is not offered: %s. Leave it out.", name, foreign.about)
 }
 
 // Apply patches s with what a task kept, and checks the whole.

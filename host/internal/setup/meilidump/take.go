@@ -153,9 +153,7 @@ func (m *mover) takeSettings(uid string, settings json.RawMessage) error {
 		}
 		return nil
 	}
-	maps.DeleteFunc(all, func(name string, v json.RawMessage) bool {
-		return string(v) == "null" || name == "foreignKeys" && string(v) == "[]" // defaults
-	})
+	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return string(v) == "null" }) // defaults
 	whole, err := json.Marshal(all)
 	if err != nil {
 		return err
