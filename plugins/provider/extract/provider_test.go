@@ -341,6 +341,7 @@ func TestAskedText(t *testing.T) {
 		"Who directed Stalker?\n\nAnswer using the following information:\nx y":                                                                            "Who directed Stalker?",
 		"Context information is below.\n---\nx\n---\nGiven it, answer the query.\nQuery: Who directed Stalker?\nAnswer: ":                                  "Who directed Stalker?",
 		"### Task:\nRespond to the user query.\n\n### Output:\nBe clear.\n\n<context>\n<source id=\"1\">x</source>\n</context>\n\nthe director of Stalker": "the director of Stalker",
+		"The original query is as follows: Who directed Stalker?\nWe have provided an existing answer: x\nContext:\ny":                                     "Who directed Stalker?",
 		"# Rules\n<context>x</context>":                                     "# Rules",
 		"Who directed Stalker?\n<system-reminder>\nx\n</system-reminder>\n": "Who directed Stalker?",
 	} {

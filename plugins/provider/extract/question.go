@@ -11,6 +11,7 @@ var (
 	element = regexp.MustCompile(`<([a-z]+(?:[-_][a-z]+)+|context|documents|instructions)>`)
 	field   = regexp.MustCompile(`(?is)\[\[ ## (?:question|query|input) ## \]\]\s*(.*?)\s*(?:\[\[ ##|\z)`)
 	task    = regexp.MustCompile(`(?is)\b(?:current|new) task:\s*(.*?)\s*(?:\n\s*\n|\n*this is the expected criteria|\n*begin!|\z)`)
+	refine  = regexp.MustCompile(`(?i)\boriginal (?:query|question) is as follows:\s*(.+?)\s*(?:\n|\z)`)
 	label   = regexp.MustCompile(`(?im)^\s*(?:user(?:'s)? )?(?:question|query)\s*:\s*(.+?)\s*$`)
 	context = regexp.MustCompile(`(?im)^\s*(?:context|documents)\s*:`)
 	first   = regexp.MustCompile(`(?is)\A\s*(\S.*?)\s*\n\s*(?:context information is below|answer using the following information)\b`)
@@ -31,7 +32,7 @@ func askedText(text string) string {
 	if rest := strings.TrimSpace(strings.ReplaceAll(outside, cut, "")); rest != "" {
 		text = rest
 	}
-	for _, form := range []*regexp.Regexp{field, task} {
+	for _, form := range []*regexp.Regexp{field, task, refine} {
 		if m := form.FindStringSubmatch(text); m != nil && m[1] != "" {
 			return withoutManner(m[1])
 		}
