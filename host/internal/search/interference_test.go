@@ -131,7 +131,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 			continue
 		}
 		if id == 1 { // more words that are like another than stand for it, and more that begin alike than are told apart
-			all = append(all, document(id, 2)+fmt.Sprintf(`,"many":%q}`, words.crowd()))
+			all = append(all, document(id, 2)+fmt.Sprintf(`,"many":%q}`, words.crowd()+beginners()))
 			continue
 		}
 		all = append(all, document(id, 2)+fmt.Sprintf(`,"hidden%d":"xyzzy %s","deep":{"hidden":%d},"tags2":{"u":"plugh"}}`, id%4, text(), 1000+id))
@@ -167,7 +167,7 @@ func interfere(t *testing.T, rng *rand.Rand) {
 	}
 	names := []string{"hidden0", "hidden1", "hidden3", "deep", "deep.hidden", "tags", "tags.t0", "tags2", "tags2.u", "title", "kind", "price", "nobody", "*", "owner"}
 	name := func() string { return names[rng.IntN(len(names))] }
-	texts := []string{"", "xyzzy", "plugh", `"sea tea"`, "-common", "te", "so", "so common"}
+	texts := []string{"", "xyzzy", "plugh", `"sea tea"`, "-common", "te", "so", "so common", "die Nachtblume im Garten", "which flowers are common"}
 	filters := []string{"", "owner = 2", "owner != 1", "hidden1 EXISTS", "nobody EXISTS", "deep.hidden > 3", "NOT kind = novel", "price > 20", "tags.t0 EXISTS", "tags.t9 1 TO 5", "kind IN [novel, play]", "kind >", "_geoRadius(30, 30, 2000000)", "_geoBoundingBox([40, 40], [10, 10])"}
 	for range 150 {
 		typed := texts[rng.IntN(len(texts))]
@@ -264,6 +264,15 @@ func (m *wordMaker) crowd() string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// beginners are many words in front of "flower" that begin as it and its forms do.
+func beginners() string {
+	var out strings.Builder
+	for i := range 5100 {
+		fmt.Fprintf(&out, " flowe%04d", i)
+	}
+	return out.String()
 }
 
 // TestNonInterferenceOfWords: how a word is read depends on no document that the caller may

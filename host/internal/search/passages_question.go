@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,7 +102,8 @@ func (s *searcher) readQuestion(q string) (*passage.Question, []candidate, error
 		}
 	}
 	addNames(out, asked, a, q)
-	return out, best(scores, maxCandidates), nil
+	candidates, err := s.best(scores, maxCandidates)
+	return out, candidates, err
 }
 
 // addNames adds to a question, whose first terms are of the words asked, its names and numbers with joints.
@@ -186,8 +188,35 @@ func questionWords(a *text.Analyzer, q string) (out []text.Word, joined map[stri
 // inName reports whether r says something: a letter, a number or a mark, and no sign.
 func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
-// best returns the n documents with the highest scores above 0, best first.
-func best(scores []float32, n int) []candidate {
+// best returns the n documents with the highest scores above 0, best first. Of equal ones those that came first are
+// among them, however the index numbers them: that depends on what others add.
+func (s *searcher) best(scores []float32, n int) ([]candidate, error) {
+	list := highest(scores, n)
+	if len(list) < n {
+		return list, nil
+	}
+	least := list[n-1].score
+	above := slices.IndexFunc(list, func(c candidate) bool { return c.score == least })
+	var equal []uint32
+	for doc, score := range scores {
+		if score == least {
+			equal = append(equal, uint32(doc))
+		}
+	}
+	if above+len(equal) == n {
+		return list, nil
+	}
+	came := make([]candidate, len(equal)) // near is when
+	err := s.View.FirstNumbers(bleveindex.FieldSeq, equal, func(i int, seq, _ float64) { came[i] = candidate{equal[i], least, seq} })
+	slices.SortFunc(came, func(x, y candidate) int { return cmp.Compare(x.near, y.near) })
+	for i := range list[above:] {
+		list[above+i].doc = came[i].doc
+	}
+	return list, err
+}
+
+// highest returns the n documents with the highest scores above 0, best first.
+func highest(scores []float32, n int) []candidate {
 	byScore := func(x, y candidate) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.doc, y.doc)) }
 	var list []candidate
 	least := float32(0)
@@ -282,9 +311,6 @@ func (s *searcher) addSynonyms(w *text.Word, joined []string, lang string, forms
 	return forms, nil
 }
 
-// maxForms bounds the terms that are looked at for forms of one word in one segment.
-const maxForms = 5000
-
 // addForms adds to forms and docs what a segment has of a word, which counts as said, and its forms, which
 // count less.
 func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32, lang string, forms map[string]float32, docs *roaring.Bitmap) error {
@@ -320,8 +346,8 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 		return nil
 	}
 	low := []byte(text.StemPrefix(f.Term, stem))
-	it := dict.AutomatonIterator(nil, low, bleveindex.NextKey(low))
-	for n := 0; n < maxForms; n++ {
+	it := bleveindex.EachTerm(dict, nil, low, bleveindex.NextKey(low))
+	for n := 0; n&0xff != 0 || s.cut.Err() == nil; n++ {
 		e, err := it.Next()
 		if err != nil {
 			return fmt.Errorf("read terms of %s: %w", bleveindex.FieldWords, err)
@@ -336,7 +362,10 @@ func (s *searcher) addForms(seg *bleveindex.Segment, f text.Form, counts float32
 			return err
 		}
 	}
-	return nil
+	if s.Ctx.Err() != nil {
+		return context.Cause(s.Ctx)
+	}
+	return nil // what was found counts
 }
 
 // maxVariants is how many misspelt words one may stand for: the most frequent ones.

@@ -1,7 +1,8 @@
 package search
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -13,32 +14,38 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// maxScanned bounds the terms of an index that are looked at for words within words: 50 ms, and more words than
-// ten thousand pages have.
-const maxScanned = 200_000
-
-// scanTerms calls f with the terms of each segment from low to below high, and what gives a term's documents of
-// the universe, which are numbered in the view.
-func (s *searcher) scanTerms(low, high []byte, f func(term string, docs func() (*roaring.Bitmap, error)) error) error {
-	left := maxScanned
+// eachWith calls f for each word of the index that has one of parts in it, with the number of the part and what gives the
+// word's documents of the universe, which are numbered in the view. Nothing but the time of the search bounds how many
+// words are looked through: which are found would else depend on those of documents that the caller may not see.
+func (s *searcher) eachWith(parts []string, f func(part int, word string, docs func() (*roaring.Bitmap, error)) error) error {
 	for i := range s.View.Segs {
 		seg := &s.View.Segs[i]
-		dict, err := seg.Dict(bleveindex.FieldWords)
+		err := s.View.EachWords(seg, func(words string) error {
+			for n, part := range parts {
+				for at := 0; ; {
+					if s.cut.Err() != nil {
+						return context.Cause(s.cut)
+					}
+					found := strings.Index(words[at:], part)
+					if found < 0 {
+						break
+					}
+					found += at
+					word := words[strings.LastIndexByte(words[:found], '\n')+1:]
+					word = word[:strings.IndexByte(word, '\n')]
+					at = found + strings.IndexByte(words[found:], '\n')
+					if err := f(n, word, func() (*roaring.Bitmap, error) { return s.documentsOf(seg, word) }); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, rank.ErrCutoff) {
+			return nil // what was found counts
+		}
 		if err != nil {
 			return err
-		}
-		it := bleveindex.EachTerm(dict, nil, low, high)
-		for ; left > 0; left-- {
-			e, err := it.Next()
-			if err != nil {
-				return fmt.Errorf("read terms of %s: %w", bleveindex.FieldWords, err)
-			}
-			if e == nil {
-				break
-			}
-			if err := f(e.Term, func() (*roaring.Bitmap, error) { return s.documentsOf(seg, e.Term) }); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -87,32 +94,25 @@ func (s *searcher) haveAll(terms ...string) (*roaring.Bitmap, error) {
 // grams returns a term for each piece of a word in a script that puts no space between words, with the documents
 // that have it. Pieces that nothing has count less than other words: many are of two words.
 func (s *searcher) grams(pieces []string, add func(t passage.Term, docs *roaring.Bitmap)) error {
-	having := map[string]*roaring.Bitmap{}
-	for _, p := range pieces {
-		having[p] = roaring.New()
+	slices.Sort(pieces)
+	pieces = slices.Compact(pieces)
+	having := make([]*roaring.Bitmap, len(pieces))
+	for i := range having {
+		having[i] = roaring.New()
 	}
-	err := s.scanTerms([]byte("\u0e00"), []byte("\u1800"), func(term string, docs func() (*roaring.Bitmap, error)) error {
-		for p, all := range having {
-			if strings.Contains(term, p) {
-				b, err := docs()
-				if err != nil {
-					return err
-				}
-				all.Or(b)
-			}
+	err := s.eachWith(pieces, func(piece int, _ string, docs func() (*roaring.Bitmap, error)) error {
+		b, err := docs()
+		if err == nil {
+			having[piece].Or(b)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	n := int(s.Universe.GetCardinality())
-	for _, p := range pieces {
-		docs := having[p]
-		if docs == nil {
-			continue // the second time
-		}
-		delete(having, p)
+	for i, p := range pieces {
+		docs := having[i]
 		t := passage.NewTerm(int(docs.GetCardinality()), n, map[string]float32{p: 1}, false)
 		if t.Word = p; docs.IsEmpty() {
 			t.Worth *= unseenGram
@@ -163,26 +163,20 @@ func (s *searcher) findCompounds(lang string, words []text.Word, stops map[strin
 	if len(whole) == 0 {
 		return c, nil
 	}
-	return c, s.scanTerms([]byte("a"), nil, func(term string, docs func() (*roaring.Bitmap, error)) error {
-		for i, stem := range c.stems {
-			at := strings.Index(term, stem)
-			if at < 0 || len(term) < len(stem)+minPart {
-				continue
-			}
-			part, err := s.isPart(lang, term, whole[i], stem)
-			if !part || err != nil {
-				return err
-			}
-			b, err := docs()
-			if err != nil {
-				return err
-			}
-			if !b.IsEmpty() {
-				c.forms[whole[i]][term] = inCompound
-				c.docs[whole[i]].Or(b)
-			}
+	return c, s.eachWith(c.stems, func(i int, word string, docs func() (*roaring.Bitmap, error)) error {
+		if len(word) < len(c.stems[i])+minPart {
+			return nil
 		}
-		return nil
+		part, err := s.isPart(lang, word, whole[i], c.stems[i])
+		if !part || err != nil {
+			return err
+		}
+		b, err := docs()
+		if err == nil && !b.IsEmpty() {
+			c.forms[whole[i]][strings.Clone(word)] = inCompound
+			c.docs[whole[i]].Or(b)
+		}
+		return err
 	})
 }
 

@@ -3,6 +3,7 @@ package search_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -230,6 +231,48 @@ func TestChatPassagesNonInterferenceOfCompounds(t *testing.T) {
 	}
 	if with, without := ask("ento entor tor"), ask("nothing"); with != without {
 		t.Errorf("a hidden document changes the answer:\n%s\n%s", with, without)
+	}
+}
+
+// TestChatPassagesNonInterferenceOfMany: forms and compounds of what the caller may see are found behind however many
+// words of others.
+func TestChatPassagesNonInterferenceOfMany(t *testing.T) {
+	crowd := func(n int, word func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(word(i) + " ")
+		}
+		return b.String()
+	}
+	for _, tt := range []struct{ name, seen, hidden, asked string }{
+		{"forms", "Die kalten Tage.", crowd(6000, func(i int) string { return fmt.Sprintf("kala%06d", i) }), "Wann wird es kalt?"},
+		{"compounds", "Die Zahnversicherung.", crowd(210_000, func(i int) string { return fmt.Sprintf("b%06d", i) }), "Was kostet die Versicherung?"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if len(tt.hidden) > 1<<20 && os.Getenv("LONG") == "" {
+				t.Skip("it takes seconds to index so many words; LONG=1 does")
+			}
+			r := newRig(t)
+			r.settings("a", `{"filterableAttributes":["owner"]}`)
+			r.add("a", docJSON(t, map[string]any{"id": 1, "owner": "you", "text": tt.hidden}))
+			r.add("a", docJSON(t, map[string]any{"id": 2, "owner": "me", "text": tt.seen}))
+			found, err := r.svc.ChatSearch(t.Context(), tenant(t, `{"a":{"filter":"owner = me"}}`), "a", tt.asked, "")
+			if err != nil || len(found.Hits) != 1 || found.Hits[0].ID != "2" {
+				t.Errorf("%q finds %d hits, %v, want document 2", tt.asked, len(found.Hits), err)
+			}
+		})
+	}
+}
+
+// TestPassagesOfManyAlike: of more documents that have as much of a question as are looked into, those that came first
+// are, though one of them was written again and has the last number.
+func TestPassagesOfManyAlike(t *testing.T) {
+	r := newRig(t)
+	r.add("a", docsJSON(0, 300, func(i int) string { return fmt.Sprintf(`"text":"Steep the tea for minutes: %d."`, i) }))
+	r.add("a", docsJSON(0, 1, func(int) string { return `"text":"Steep the tea for minutes; 0."` }))
+	hits := r.chatFound("a", "tea").Hits
+	if len(hits) == 0 || hits[0].ID != "0" {
+		t.Errorf("%d hits, want document 0 first", len(hits))
 	}
 }
 

@@ -241,11 +241,12 @@ func (rd *reading) count(ctx context.Context, v *bleveindex.View, f func() error
 type searcher struct {
 	*rank.Searcher
 	plan *plan
+	cut  context.Context // ends when the search should
 }
 
 // searcher returns one for a plan on a view.
 func (s *Service) searcher(ctx, cut context.Context, p *plan, v *bleveindex.View) *searcher {
-	return &searcher{rank.New(ctx, cut, &p.Plan, v), p}
+	return &searcher{rank.New(ctx, cut, &p.Plan, v), p, cut}
 }
 
 // match works out which documents match, under the filters of rd.
