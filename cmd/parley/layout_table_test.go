@@ -173,7 +173,7 @@ var layout = []row{
 	{layerComposition, "~setup/config", "abi/event abi/manifest ~api/httpapi ~api/httpapi/transport ~base/apierr ~base/feature ~base/outbound ~base/secret ~base/sysinfo ~chat/workspace ~egress/upstream ~plugin ~plugin/deploy ~plugin/guard ~telemetry", "github.com/dustin/go-humanize github.com/knadh/koanf"},
 	{layerComposition, "~setup/figures", "abi ~access/limit ~api/httpapi ~base/apierr ~base/apierr/searcherr ~base/memory ~chat ~plugin ~plugin/guard ~search ~setup/metrics ~task ~telemetry ~telemetry/outbox", ""},
 	{layerComposition, "~setup/masterkey", "~access/auth ~data/store ~setup/config", "github.com/rs/zerolog"},
-	{layerComposition, "~setup/meilidump", "~access/auth ~base/apierr ~base/apierr/indexerr ~base/feature ~base/secret ~chat/workspace ~data/store ~egress/upstream ~search ~search/index ~search/network ~search/write ~setup/config ~task ~task/webhook", "github.com/google/uuid"},
+	{layerComposition, "~setup/meilidump", "~access/auth ~base/apierr ~base/apierr/indexerr ~base/feature ~base/logs ~base/secret ~chat/workspace ~data/store ~egress/upstream ~search ~search/index ~search/network ~search/write ~setup/config ~task ~task/webhook", "github.com/google/uuid"},
 	{layerComposition, "~setup/trial", "abi abi/manifest abi/response ~access/auth ~api/openai ~base/framing ~base/outbound ~base/secret ~chat ~chat/workspace ~egress/credential ~egress/upstream ~plugin ~plugin/conformance ~plugin/guard ~plugin/provider ~plugin/wasm", ""},
 	{layerComposition, "~setup/testhook", "~base/sysinfo ~data/store ~egress/upstream ~task ~telemetry ~telemetry/outbox", ""},
 	{layerProgram, "cmd/parley", "host/cli", "golang.org/x/crypto/x509roots/fallback"},

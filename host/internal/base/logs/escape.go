@@ -14,9 +14,9 @@ import (
 // The log has texts of others: of plugins, providers, files. What is in one must not
 // look like another line, nor change the terminal that shows it.
 
-// escape returns text with all that is not printed escaped, as Go quotes it: line
+// Escape returns text with all that is not printed escaped, as Go quotes it: line
 // breaks, control characters, what changes the direction of writing.
-func escape(text string) string {
+func Escape(text string) string {
 	if strings.IndexFunc(text, hidden) < 0 && utf8.ValidString(text) {
 		return text
 	}
@@ -43,7 +43,7 @@ func escapeFields(line map[string]any) error {
 		switch v := value.(type) {
 		case string:
 			if name == zerolog.MessageFieldName || name == zerolog.LevelFieldName || name == zerolog.TimestampFieldName {
-				line[name] = escape(v)
+				line[name] = Escape(v)
 			}
 		case json.Number, bool, nil:
 		default:
@@ -53,7 +53,7 @@ func escapeFields(line map[string]any) error {
 			}
 			line[name] = json.RawMessage(escapeLine(b))
 		}
-		if shown := escape(name); shown != name {
+		if shown := Escape(name); shown != name {
 			line[shown] = line[name]
 			delete(line, name)
 		}

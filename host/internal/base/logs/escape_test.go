@@ -38,7 +38,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("JSON of %q = %s, %v", text, raw.String(), err)
 		}
 	}
-	if got, want := escape("Grüße, 世界 👋 \\ \"x\""), "Grüße, 世界 👋 \\ \"x\""; got != want {
+	if got, want := Escape("Grüße, 世界 👋 \\ \"x\""), "Grüße, 世界 👋 \\ \"x\""; got != want {
 		t.Errorf("escape = %q, want %q", got, want)
 	}
 }

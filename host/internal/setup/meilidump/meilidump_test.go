@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,50 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %+v, want an error", name, d)
 		}
 	}
+}
+
+// TestReadHostile refuses dumps that are small and stand for much, before they take memory or time.
+func TestReadHostile(t *testing.T) {
+	meta := [2]string{"metadata.json", `{"dumpVersion":"V6","dbVersion":"1.12.0","dumpDate":"2026-01-02T03:04:05Z"}`}
+	for _, tt := range []struct{ name, path, says string }{
+		{"a file with holes", packHoles(t, "indexes/a/documents.jsonl", 60, 90_000_000), "times its own size"},
+		{"millions of keys", pack(t, meta, [2]string{"keys.jsonl", strings.Repeat("1\n", 2_200_000)}), "settings, lists and names have more than"},
+		{"many features", pack(t, meta, [2]string{"experimental-features.json", "{" + strings.Repeat(`"a":true,`, 500_000) + `"b":true}`}), "more than 4194304 bytes"},
+		{"many remotes", pack(t, meta, [2]string{"network.json", "[" + strings.Repeat("{},", 1_500_000) + "{}]"}), "more than 4194304 bytes"},
+		{"deep settings", pack(t, meta, [2]string{"indexes/a/settings.json", strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)}), "it is not JSON"},
+	} {
+		if d, err := Read(t.Context(), tt.path); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, %v, want an error that says %s", tt.name, d, err, tt.says)
+		}
+	}
+}
+
+// packHoles writes a dump of one file that has so many line breaks, each behind a hole of size bytes, which takes no place.
+func packHoles(t *testing.T, name string, breaks, size int) string {
+	t.Helper()
+	var places []string
+	for i := range breaks {
+		places = append(places, fmt.Sprintf("%d,1", (i+1)*size))
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	h := &tar.Header{Name: name, Mode: 0o600, Size: int64(breaks), Format: tar.FormatPAX, PAXRecords: map[string]string{
+		"xNU.sparse.size": fmt.Sprint((breaks + 1) * size), "xNU.sparse.numblocks": fmt.Sprint(breaks), "xNU.sparse.map": strings.Join(places, ","),
+	}}
+	if err := w.WriteHeader(h); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(bytes.Repeat([]byte("\n"), breaks)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "holes.dump")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(bytes.ReplaceAll(b.Bytes(), []byte("xNU.sparse"), []byte("GNU.sparse"))) // which package tar does not write
+	if err := errors.Join(err, w.Close(), z.Close(), os.WriteFile(path, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestPromptText takes a prompt, and none where it is empty.

@@ -55,15 +55,20 @@ func validUUID(s string) bool {
 // values are the same.
 func (m *mover) takeKeys() error {
 	for _, raw := range m.dump.keys {
-		var k struct {
-			Name, Description *string
-			UID               string
-			Actions, Indexes  []string
-			ExpiresAt         *time.Time `json:"expires_at"`
-			CreatedAt         time.Time  `json:"created_at"`
-			UpdatedAt         time.Time  `json:"updated_at"`
+		if err := m.enough(); err != nil {
+			return err
 		}
-		if err := json.Unmarshal(raw, &k); err != nil || !validUUID(k.UID) {
+		var k struct {
+			Name        *string    `json:"name"`
+			Description *string    `json:"description"`
+			UID         string     `json:"uid"`
+			Actions     []string   `json:"actions"`
+			Indexes     []string   `json:"indexes"`
+			ExpiresAt   *time.Time `json:"expires_at"`
+			CreatedAt   time.Time  `json:"created_at"`
+			UpdatedAt   time.Time  `json:"updated_at"`
+		}
+		if err := apierr.DecodeKnown(raw, &k, nil); err != nil || !validUUID(k.UID) {
 			m.left("An API key: it cannot be read.")
 			continue
 		}

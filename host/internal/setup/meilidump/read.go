@@ -17,13 +17,17 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/parley-search/parley/host/internal/base/logs"
 )
 
 // Bounds of a dump, which may be anybody's.
 const (
 	maxEntries = 1 << 20
-	maxHeld    = 256 << 20 // bytes of all small files together
+	maxHeld    = 256 << 20 // bytes of all that is held: settings, keys, names of files
+	maxSmall   = 4 << 20   // bytes of a file of other things than settings
 	maxLine    = 100 << 20 // of a document, a key or a task
+	perHeld    = 128       // bytes that a thing takes besides its own
 	// What is unpacked: gzip packs JSON to a twentieth at best, and nothing to a
 	// thousandth.
 	maxUnpacked = 64 << 20
@@ -79,41 +83,52 @@ func Is(path string) bool {
 func Read(ctx context.Context, path string) (*Dump, error) {
 	d := &Dump{indexes: map[string]*dumpedIndex{}, chats: map[string]json.RawMessage{}}
 	held := int64(maxHeld)
-	hold := func(r io.Reader) (json.RawMessage, error) {
-		b, err := io.ReadAll(io.LimitReader(r, held+1))
-		if held -= int64(len(b)); err == nil && held < 0 {
-			err = fmt.Errorf("its settings and lists have more than %d bytes", maxHeld)
+	count := func(n int) error {
+		if held -= int64(n + perHeld); held < 0 {
+			return fmt.Errorf("its settings, lists and names have more than %d bytes", maxHeld)
 		}
-		if err == nil && !json.Valid(b) {
+		return nil
+	}
+	hold := func(r io.Reader, most int64) (json.RawMessage, error) {
+		b, err := io.ReadAll(io.LimitReader(r, most+1))
+		switch {
+		case err != nil:
+		case int64(len(b)) > most:
+			err = fmt.Errorf("it has more than %d bytes", most)
+		case !json.Valid(b):
 			err = errors.New("it is not JSON")
+		default:
+			err = count(len(b))
 		}
 		return b, err
 	}
 	var meta json.RawMessage
 	err := walk(ctx, path, func(name string, size int64, r io.Reader) (err error) {
+		if err := count(len(name)); err != nil {
+			return err
+		}
 		d.Files = append(d.Files, File{name, size})
 		switch dir, file := filepath.Split(name); {
 		case name == "metadata.json":
-			meta, err = hold(r)
+			meta, err = hold(r, maxSmall)
 		case name == "instance_uid.uuid":
 			d.instance = true
 		case name == "keys.jsonl":
 			err = eachLine(r, func(line []byte) error {
-				b, err := hold(bytes.NewReader(line))
-				d.keys = append(d.keys, b)
-				return err
+				d.keys = append(d.keys, bytes.Clone(line))
+				return count(len(line))
 			})
 		case name == "experimental-features.json":
 			var b json.RawMessage
-			if b, err = hold(r); err == nil {
+			if b, err = hold(r, maxSmall); err == nil {
 				d.features, err = readFeatures(b)
 			}
 		case name == "network.json":
-			d.network, err = hold(r)
+			d.network, err = hold(r, maxSmall)
 		case name == "webhooks.json":
-			d.webhooks, err = hold(r)
+			d.webhooks, err = hold(r, maxSmall)
 		case dir == "chat-completions-settings/" && strings.HasSuffix(file, ".json"):
-			d.chats[strings.TrimSuffix(file, ".json")], err = hold(r)
+			d.chats[strings.TrimSuffix(file, ".json")], err = hold(r, maxSmall)
 		case name == "tasks/queue.jsonl":
 			err = eachLine(r, d.countTask)
 		case name == "batches/queue.jsonl":
@@ -158,11 +173,11 @@ func (d *Dump) readMeta(meta json.RawMessage) error {
 	if m.DumpVersion != "V6" {
 		return fmt.Errorf("it is of the form %.20q, and V6 is read, which Meilisearch writes since 1.0: import it there first, and make a new dump", m.DumpVersion)
 	}
-	d.Version, d.Date = m.DBVersion, m.DumpDate
+	d.Version, d.Date = logs.Escape(m.DBVersion), m.DumpDate
 	return nil
 }
 
-func (d *Dump) readIndexFile(uid, file string, r io.Reader, hold func(io.Reader) (json.RawMessage, error)) (err error) {
+func (d *Dump) readIndexFile(uid, file string, r io.Reader, hold func(r io.Reader, most int64) (json.RawMessage, error)) (err error) {
 	x := d.indexes[uid]
 	if x == nil {
 		x = &dumpedIndex{}
@@ -171,7 +186,7 @@ func (d *Dump) readIndexFile(uid, file string, r io.Reader, hold func(io.Reader)
 	switch file {
 	case "metadata.json":
 		var b json.RawMessage
-		if b, err = hold(r); err == nil {
+		if b, err = hold(r, maxSmall); err == nil {
 			var m struct {
 				PrimaryKey string `json:"primaryKey"`
 			}
@@ -179,7 +194,7 @@ func (d *Dump) readIndexFile(uid, file string, r io.Reader, hold func(io.Reader)
 			x.primaryKey = m.PrimaryKey
 		}
 	case "settings.json":
-		x.settings, err = hold(r)
+		x.settings, err = hold(r, maxHeld)
 	case "documents.jsonl":
 		err = eachLine(r, func([]byte) error { x.documents++; return nil })
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/egress/upstream"
 	"github.com/parley-search/parley/host/internal/search"
@@ -65,9 +66,20 @@ func Take(ctx context.Context, c config.Config, dir, path string, d *Dump) (_ *R
 	return m.report, nil
 }
 
+// mostLeft bounds what is told of one by one. A dump of Meilisearch has a handful.
+const mostLeft = 10_000
+
 // left notes what was not taken.
 func (m *mover) left(format string, args ...any) {
-	m.report.Left = append(m.report.Left, fmt.Sprintf(format, args...))
+	m.report.Left = append(m.report.Left, logs.Escape(fmt.Sprintf(format, args...)))
+}
+
+// enough returns an error once so much was not taken that it is not worth going on.
+func (m *mover) enough() error {
+	if n := len(m.report.Left); n >= mostLeft {
+		return fmt.Errorf("%d things in it cannot be taken, the last one: %s", n, m.report.Left[n-1])
+	}
+	return nil
 }
 
 // indexing calls f while indexes are served and tasks are applied.
@@ -119,13 +131,16 @@ func (m *mover) do(n task.New, refused error) (failed *task.Error, err error) {
 
 func (m *mover) takeIndexes(path string) error {
 	for _, uid := range slices.Sorted(maps.Keys(m.dump.indexes)) {
+		if err := m.enough(); err != nil {
+			return err
+		}
 		x := m.dump.indexes[uid]
 		failed, err := m.do(write.CreateIndex(uid, x.primaryKey))
 		if err != nil {
 			return err
 		}
 		if failed != nil {
-			m.left("Index %s, with %d documents: %s", uid, x.documents, failed.Message)
+			m.left("Index %.100s, with %d documents: %s", uid, x.documents, failed.Message)
 			delete(m.dump.indexes, uid)
 			continue
 		}
@@ -206,7 +221,7 @@ func (m *mover) takeDocuments(uid string, r io.Reader) error {
 	}
 	err := eachLine(r, func(line []byte) error {
 		part = append(part, bytes.Clone(line))
-		if size += len(line); size < perTask {
+		if size += len(line) + perHeld; size < perTask {
 			return nil
 		}
 		return flush()
@@ -222,6 +237,9 @@ func (m *mover) takeDocuments(uid string, r io.Reader) error {
 func (m *mover) addDocuments(uid string, docs [][]byte) error {
 	if len(docs) == 0 {
 		return nil
+	}
+	if err := m.enough(); err != nil {
+		return err
 	}
 	body := slices.Concat([]byte("["), bytes.Join(docs, []byte(",")), []byte("]"))
 	failed, err := m.do(write.AddDocuments(uid, m.dump.indexes[uid].primaryKey, false, body))

@@ -49,7 +49,8 @@ func walk(ctx context.Context, file string, each func(name string, size int64, r
 	if err != nil {
 		return errNotWhole(err)
 	}
-	bounded := &boundedReader{ctx: ctx, from: z, left: maxUnpacked + maxRatio*info.Size()}
+	most := maxUnpacked + maxRatio*info.Size()
+	bounded := &boundedReader{ctx: ctx, from: z, left: most}
 	archive := tar.NewReader(bounded)
 	for n := 0; ; n++ {
 		h, err := archive.Next()
@@ -71,6 +72,11 @@ func walk(ctx context.Context, file string, each func(name string, size int64, r
 		case h.Typeflag != tar.TypeReg:
 			return fmt.Errorf("it has an entry %.100q that is neither a file nor a folder", h.Name)
 		}
+		// A file with holes is longer than what is packed of it.
+		if h.Size > most {
+			return errBomb
+		}
+		most -= h.Size
 		if err := each(name, h.Size, archive); err != nil {
 			return errNotWhole(err)
 		}
@@ -85,6 +91,8 @@ func errNotWhole(err error) error {
 	return err
 }
 
+var errBomb = fmt.Errorf("unpacked it has more than %d times its own size: it is not a dump, but made to fill a disk", maxRatio)
+
 // A boundedReader reads so many bytes at most.
 type boundedReader struct {
 	ctx  context.Context
@@ -98,7 +106,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("unpacked it has more than %d times its own size: it is not a dump, but made to fill a disk", maxRatio)
+		return 0, errBomb
 	}
 	return n, err
 }
