@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/setup/backup"
 	"github.com/parley-search/parley/host/internal/setup/meilidump"
 )
@@ -87,10 +88,10 @@ func archiveInspectCommand(kind string) *cobra.Command {
 				return err
 			}
 			return cmdutil.PrintResult(cmd, c, func(out io.Writer) error {
-				fmt.Fprintf(out, "%s of %s, made by version %s, data format %s: whole\n", c.Kind, c.CreatedAt.Format(time.RFC3339), c.Version, c.Data)
+				fmt.Fprintf(out, "%s of %s, made by version %s, data format %s: whole\n", c.Kind, c.CreatedAt.Format(time.RFC3339), logs.Escape(c.Version), c.Data)
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, s := range c.Streams {
-					fmt.Fprintf(w, "  %s\t%s\n", s.Name, humanize.IBytes(uint64(s.Bytes)))
+					fmt.Fprintf(w, "  %s\t%s\n", logs.Escape(s.Name), humanize.IBytes(uint64(s.Bytes)))
 				}
 				return w.Flush()
 			})

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -64,6 +67,36 @@ func TestArchiveCommands(t *testing.T) {
 				t.Errorf("create without a service said %q", said)
 			}
 		})
+	}
+}
+
+// TestArchiveNames prints the names in a dump of others on one line each, and nothing that a terminal would obey.
+func TestArchiveNames(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	for name, body := range map[string]string{"metadata.json": `{"dumpVersion":"V6","dbVersion":"1\u001b[2J","dumpDate":"2026-07-23T12:00:00Z"}`, "a\nrestored to /\x1b[2J": "x"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(body)), Format: tar.FormatPAX}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.dump")
+	if err := errors.Join(w.Close(), z.Close(), os.WriteFile(file, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"dump", "inspect", file}, {"dump", "restore", file, "--db-path", filepath.Join(dir, "data")}} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), args, &out, &errs); code != exitOK {
+			t.Fatalf("%v ended with %d: %s", args, code, errs.String())
+		}
+		said := out.String()
+		if strings.Contains(said, "\x1b") || strings.Contains(said, "\nrestored to /\n") || strings.Contains(said, "\nrestored to /[") || !strings.Contains(said, `a\nrestored to /\x1b[2J`) {
+			t.Errorf("%v said %q", args, said)
+		}
 	}
 }
 

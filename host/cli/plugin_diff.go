@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/logs"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
 )
 
@@ -56,6 +57,7 @@ func printDiff(w io.Writer, d *deploy.Diff) {
 		if c.Path != "" {
 			what += " " + c.Path
 		}
+		what, c.Old, c.New = logs.Escape(what), logs.Escape(c.Old), logs.Escape(c.New) // names in a module are its author's
 		switch {
 		case c.Old == "" && c.New == "yes":
 			fmt.Fprintf(w, "%s+ %s\n", mark, what)

@@ -56,12 +56,16 @@ func TestServiceURL(t *testing.T) {
 	}
 }
 
-// TestResults prints for people, or with --json for programs, without escapes that only HTML needs.
+// TestResults prints for people, without what a terminal would obey, or with --json for programs, without escapes that
+// only HTML needs.
 func TestResults(t *testing.T) {
-	for args, want := range map[string]string{"": "text", "--json": "{\n  \"A\": \"<b>\"\n}\n"} {
+	for args, want := range map[string]string{"": "te[2Jxt]0;title\n", "--json": "{\n  \"A\": \"<b>\"\n}\n"} {
 		var out strings.Builder
 		cmd := JSONFlag(&cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
-			return PrintResult(cmd, struct{ A string }{"<b>"}, func(w io.Writer) error { _, err := w.Write([]byte("text")); return err })
+			return PrintResult(cmd, struct{ A string }{"<b>"}, func(w io.Writer) error {
+				_, err := io.WriteString(w, "te\x1b[2Jx\u202et\u009b\x1b]0;title\a\r\n")
+				return err
+			})
 		}})
 		cmd.SetOut(&out)
 		cmd.SetArgs(strings.Fields(args))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -18,12 +19,17 @@ func JSONFlag(cmd *cobra.Command) *cobra.Command {
 }
 
 // PrintResult prints what cmd came to: v as JSON where --json asks for that, and
-// for people by text.
+// for people by text, without what a terminal would obey.
 func PrintResult(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if WantsJSON(cmd) {
 		return WriteJSON(cmd.OutOrStdout(), v)
 	}
-	return text(cmd.OutOrStdout())
+	var b strings.Builder
+	err := text(&b)
+	if _, e := io.WriteString(cmd.OutOrStdout(), StripControls(b.String())); err == nil {
+		err = e
+	}
+	return err
 }
 
 // WantsJSON reports whether cmd was asked for JSON.
