@@ -33,7 +33,7 @@ type FeedbackSearch struct {
 
 // Bounds of feedback.
 const (
-	MaxFeedback      = 1000     // of a workspace, beyond which the oldest goes
+	MaxFeedback      = 1000     // of a workspace, beyond which an old one goes
 	maxFeedbackBytes = 64 << 10 // of the texts of one
 	maxFeedbackList  = 64       // files, or searches, of one
 )
@@ -77,11 +77,15 @@ func (f *Feedback) EvalQuestion() (q EvalQuestion, ok bool) {
 	return EvalQuestion{f.ID, f.Question, "feedback", f.Files}, f.Rating == "up" && len(f.Files) > 0
 }
 
+// A Sender of feedback: the uid of a key, and a caller who uses it. Both are empty for the master key.
+type Sender struct{ Key, Caller string }
+
 // Feedbacks keeps feedback by workspace. Safe for concurrent use. See package store.
 type Feedbacks interface {
-	// PutFeedback keeps f in place of the one of its ID, or as a new one, whose ID it sets, where
-	// there is none. Beyond [MaxFeedback] the oldest goes.
-	PutFeedback(ctx context.Context, uid string, f *Feedback) error
+	// PutFeedback keeps f in place of the one that from sent under its ID, or as a new one, whose ID
+	// it sets, where there is none. Beyond [MaxFeedback] the key that sent most loses its oldest,
+	// and of its callers the one who did.
+	PutFeedback(ctx context.Context, uid string, from Sender, f *Feedback) error
 	// EachFeedback calls do for each of a workspace, the newest first.
 	EachFeedback(ctx context.Context, uid string, do func(*Feedback) error) error
 	// DeleteFeedback removes one, or returns [chaterr.ChatFeedbackNotFound].

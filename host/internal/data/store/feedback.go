@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,20 +20,30 @@ var _ workspace.Feedbacks = (*Store)(nil)
 
 func feedbackPrefix(uid string) string { return prefixFeedback + uid + "/" }
 
+// senderBytes of the end of an ID are a hash of the key and of the caller that sent the feedback, half of them each.
+const senderBytes = 4
+
 // PutFeedback implements [workspace.Feedbacks].
-func (s *Store) PutFeedback(_ context.Context, uid string, f *workspace.Feedback) error {
+func (s *Store) PutFeedback(_ context.Context, uid string, from workspace.Sender, f *workspace.Feedback) error {
 	fresh, err := uuid.NewV7() // in the order of time
 	if err != nil {
 		return fmt.Errorf("keep feedback: %w", err)
 	}
+	key, caller := sha256.Sum256([]byte(from.Key)), sha256.Sum256([]byte(from.Caller))
+	copy(fresh[len(fresh)-senderBytes:], slices.Concat(key[:senderBytes/2], caller[:senderBytes/2]))
+	own := fresh.String()
 	f.At = time.Now().UTC().Truncate(time.Second)
 	known := f.ID
 	err = s.update(func(tx txn) error {
 		f.ID = known
 		prefix := []byte(feedbackPrefix(uid))
-		if _, err := tx.Get(append(slices.Clone(prefix), f.ID...)); known == "" || errors.Is(err, badger.ErrKeyNotFound) {
-			f.ID = fresh.String()
-			if err := dropOldest(tx, prefix, workspace.MaxFeedback-1); err != nil {
+		err := badger.ErrKeyNotFound
+		if len(known) == len(own) && known[len(own)-2*senderBytes:] == own[len(own)-2*senderBytes:] {
+			_, err = tx.Get(append(slices.Clone(prefix), known...))
+		}
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			f.ID = own
+			if err := dropFeedback(tx, prefix, workspace.MaxFeedback-1); err != nil {
 				return err
 			}
 		} else if err != nil {
@@ -49,15 +61,28 @@ func (s *Store) PutFeedback(_ context.Context, uid string, f *workspace.Feedback
 	return nil
 }
 
-// dropOldest deletes the first records of a prefix until at most n are left.
-func dropOldest(tx txn, prefix []byte, n int) error {
-	var keys [][]byte
+// dropFeedback deletes feedback until at most n are left: of the key with most of it, and of its callers the one with
+// most, the oldest.
+func dropFeedback(tx txn, prefix []byte, n int) error {
+	var keys []string
 	err := eachKey(tx, prefix, func(item *badger.Item) error {
-		keys = append(keys, item.KeyCopy(nil))
+		keys = append(keys, string(item.Key()))
 		return nil
 	})
-	for _, key := range keys[:max(0, len(keys)-n)] {
-		err = errors.Join(err, tx.Delete(key))
+	for err == nil && len(keys) > n {
+		kept := keys
+		for _, end := range []int{senderBytes, 0} { // of a key, and of a caller
+			of := func(key string) string { return key[max(0, len(key)-2*senderBytes) : len(key)-end] }
+			counts := map[string]int{}
+			for _, k := range kept {
+				counts[of(k)]++
+			}
+			most := slices.MaxFunc(kept, func(x, y string) int { return cmp.Compare(counts[of(x)], counts[of(y)]) })
+			kept = slices.DeleteFunc(slices.Clone(kept), func(k string) bool { return of(k) != of(most) })
+		}
+		at := slices.Index(keys, kept[0])
+		err = tx.Delete([]byte(keys[at]))
+		keys = slices.Delete(keys, at, at+1)
 	}
 	return err
 }

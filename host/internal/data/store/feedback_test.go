@@ -22,7 +22,7 @@ func TestFeedbackIsBounded(t *testing.T) {
 	put := func(uid, question string) string {
 		t.Helper()
 		f := workspace.Feedback{Question: question}
-		if err := s.PutFeedback(ctx, uid, &f); err != nil {
+		if err := s.PutFeedback(ctx, uid, workspace.Sender{}, &f); err != nil {
 			t.Fatal(err)
 		}
 		return f.ID
@@ -64,5 +64,47 @@ func TestFeedbackIsBounded(t *testing.T) {
 	}
 	if all := questions("ab"); len(all) != 1 {
 		t.Errorf("of the workspace ab %q are left", all)
+	}
+}
+
+// TestFeedbackShares has the key that sent most lose its oldest, and of its callers the one who did; nobody changes what
+// others sent.
+func TestFeedbackShares(t *testing.T) {
+	t.Parallel()
+	s, err := OpenInMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	put := func(key, caller, id, question string) string {
+		t.Helper()
+		f := workspace.Feedback{ID: id, Question: question}
+		if err := s.PutFeedback(t.Context(), "a", workspace.Sender{Key: key, Caller: caller}, &f); err != nil {
+			t.Fatal(err)
+		}
+		return f.ID
+	}
+	first := put("k1", "ann", "", "ann's")
+	put("k2", "bea", "", "bea's")
+	for i := range workspace.MaxFeedback + 50 {
+		put("k2", "greedy", "", fmt.Sprint("greedy ", i))
+	}
+	if again := put("k2", "greedy", first, "forged"); again == first {
+		t.Errorf("another caller replaces %s", first)
+	}
+	if again := put("k1", "ann", first, "ann's, changed"); again != first {
+		t.Errorf("sent again it has the id %s, want %s", again, first)
+	}
+	count, found := 0, ""
+	if err := s.EachFeedback(t.Context(), "a", func(f *workspace.Feedback) error {
+		if count++; f.ID == first || f.Question == "bea's" {
+			found += f.Question + "; "
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if count != workspace.MaxFeedback || found != "bea's; ann's, changed; " {
+		t.Errorf("of %d are left %q, want those of ann and bea among 1000", count, found)
 	}
 }

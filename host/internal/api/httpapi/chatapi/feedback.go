@@ -3,6 +3,7 @@ package chatapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
@@ -44,7 +45,8 @@ func (s *Server) PutFeedback(r *request.Call) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	if err := s.Feedback.PutFeedback(s.Base, uid, &f); err != nil {
+	from := workspace.Sender{Key: r.Caller.Key(), Caller: r.Caller.ID()}
+	if err := s.Feedback.PutFeedback(s.Base, uid, from, &f); err != nil {
 		return err
 	}
 	return r.Answer(http.StatusCreated, feedbackID{f.ID})
@@ -60,13 +62,14 @@ func (s *Server) ListFeedback(r *request.Call) error {
 	if err != nil {
 		return err
 	}
-	results, total := []workspace.Feedback{}, 0
-	err = s.Feedback.EachFeedback(s.Base, uid, func(f *workspace.Feedback) error {
+	results, total := []json.RawMessage{}, 0
+	err = s.Feedback.EachFeedback(r.Base, uid, func(f *workspace.Feedback) (err error) {
 		if total >= offset && len(results) < limit {
-			results = append(results, *f)
+			results = append(results, request.Encode(f))
+			err = r.Loan.TakeAnswer(len(results[len(results)-1]))
 		}
 		total++
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
@@ -82,11 +85,13 @@ func (s *Server) ExportFeedback(r *request.Call) error {
 	}
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
-	err = s.Feedback.EachFeedback(s.Base, uid, func(f *workspace.Feedback) error {
-		if q, ok := f.EvalQuestion(); ok {
-			return lines.Encode(q)
+	err = s.Feedback.EachFeedback(r.Base, uid, func(f *workspace.Feedback) error {
+		q, ok := f.EvalQuestion()
+		if !ok {
+			return nil
 		}
-		return nil
+		before := b.Len()
+		return errors.Join(lines.Encode(q), r.Loan.TakeAnswer(b.Len()-before))
 	})
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type fileView struct {
 	URL   string         `json:"url,omitempty"`
 	Lang  string         `json:"lang,omitempty"`
 	Meta  map[string]any `json:"meta,omitempty"`
-	Parts []filePassage  `json:"passages"` // in place of their number
+	Parts []any          `json:"passages"` // in place of their number
 }
 
 // filePassage is a passage of a file, in its place.
@@ -136,25 +136,48 @@ func (s *Server) GetFile(r *request.Call) error {
 	}
 	slices.SortFunc(docs, func(a, b reader.Document) int { return cmp.Or(strings.Compare(a.Group, b.Group), a.N-b.N) })
 	first := &docs[0]
-	v := fileView{listedFile: listedFileOf(first), URL: first.URL, Lang: first.Lang, Meta: first.Meta, Parts: []filePassage{}}
+	v := fileView{listedFile: listedFileOf(first), URL: first.URL, Lang: first.Lang, Meta: first.Meta, Parts: []any{}}
+	page := strings.Contains(r.Get("Accept"), "text/html")
 	for i := range docs {
 		d := &docs[i]
 		if d.Group != first.Group {
 			break // of another source
 		}
 		v.add(d)
-		v.Parts = append(v.Parts, filePassage{d.ID, anchorOf(d.N), append([]string{}, d.Headings...), d.Page, d.PageEnd, d.Line, d.Text})
+		part := filePassage{d.ID, anchorOf(d.N), append([]string{}, d.Headings...), d.Page, d.PageEnd, d.Line, d.Text}
+		if page {
+			v.Parts = append(v.Parts, part)
+			continue
+		}
+		b := request.Encode(part) // in which a character may take six
+		if err := r.Loan.Take(int64(len(b))); err != nil {
+			return err
+		}
+		v.Parts = append(v.Parts, json.RawMessage(b))
 	}
-	if !strings.Contains(r.Get("Accept"), "text/html") {
+	if !page {
 		return r.OK(v)
 	}
-	var b bytes.Buffer
+	b := lentBuffer{take: r.Loan.Take}
 	if err := filePage.Execute(&b, v); err != nil {
 		return fmt.Errorf("render a file: %w", err)
 	}
 	r.Set("Content-Type", "text/html; charset=utf-8")
 	r.Set("Content-Security-Policy", filePolicy)
 	return r.Status(http.StatusOK).Send(b.Bytes())
+}
+
+// A lentBuffer takes what it holds from a loan.
+type lentBuffer struct {
+	bytes.Buffer
+	take func(n int64) error
+}
+
+func (b *lentBuffer) Write(p []byte) (int, error) {
+	if err := b.take(int64(len(p))); err != nil {
+		return 0, err
+	}
+	return b.Buffer.Write(p)
 }
 
 // anchorOf leads to a passage in the view of its file.
