@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/access/auth/authtest"
+	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/chat"
 	"github.com/parley-search/parley/host/internal/chat/chattest"
 )
@@ -247,6 +250,39 @@ func TestReasoningOfRounds(t *testing.T) {
 		if chat := string(f.source.Requests()[i].Chat); want == "" && strings.Contains(chat, `"hm"`) || !strings.Contains(chat, want) {
 			t.Errorf("request %d is %s, want %q of the reasoning", i, chat, want)
 		}
+	}
+}
+
+// TestRefusalCountsForItsCaller: a provider's refusal may say what a client has it say. What one caller is told that a
+// model cannot do takes nothing from another one.
+func TestRefusalCountsForItsCaller(t *testing.T) {
+	f := newFixture(t, chattest.Script{Status: 400, Body: "Unknown parameter: 'tools are not supported'"}, hi, hi)
+	keys, err := auth.Open(t.Context(), &authtest.Memory{}, auth.Options{MasterKey: "a master key of sixteen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		key, err := keys.Create(t.Context(), auth.Everyone(), auth.Draft{Actions: []string{"chatCompletions", "search"}, Indexes: []string{"*"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller, err := keys.Of(key.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := f.start(t, caller, hello)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.WriteTo(openai.NewChunks(&transcript{t: t}, false)); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 && len(f.source.Requests()) != 2 {
+			t.Fatalf("%d requests, want that the first caller's is asked again", len(f.source.Requests()))
+		}
+	}
+	if chat := string(f.source.Requests()[2].Chat); !strings.Contains(chat, `"tools"`) {
+		t.Errorf("another caller's request has no tools: %s", chat)
 	}
 }
 

@@ -36,7 +36,7 @@ type result struct {
 func (a *Answer) answerCalls(calls []*call) error {
 	assistant := assistantMessage(a.round.text, &a.round.said, calls)
 	a.talk.addMessage(assistant)
-	a.talk.renameReasoning(a.deps.lacksOf(a.link, a.model))
+	a.talk.renameReasoning(a.deps.lacksOf(a.link, a.model, a.asked.Caller))
 	a.carry.calls = append(a.carry.calls, base64.StdEncoding.EncodeToString(a.round.carry))
 	a.reportBegin(calls)
 	if err := a.flushSink(); err != nil {

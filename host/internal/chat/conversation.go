@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
 	"github.com/parley-search/parley/host/internal/chat/jsonbody"
 	"github.com/parley-search/parley/host/internal/chat/workspace"
@@ -195,9 +196,9 @@ func asksFormat(v json.RawMessage) bool {
 }
 
 // lacksOf is what a model that l asks cannot do: as the manifest and the workspace
-// say, and as its provider has refused before.
-func (d *Deps) lacksOf(l link, model string) lack {
-	lacks := d.learnt.of(l.modelAt(model))
+// say, and as its provider has refused the caller before.
+func (d *Deps) lacksOf(l link, model string, caller *auth.Caller) lack {
+	lacks := d.learnt.of(l.modelAt(model, caller))
 	if l.manifest.FormatWithTools == "no" && !workspace.MatchesModel(l.manifest.FormatModels, model) {
 		lacks |= lacksFormatWithTools
 	}

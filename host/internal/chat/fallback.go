@@ -105,7 +105,7 @@ func (a *Answer) moveTo(uid string) error {
 
 // takeOver has an attempt answer what is left of the rounds.
 func (a *Answer) takeOver(t attempt, r *request) {
-	a.talk.moveTo(newConversation(r, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(t.link, t.model)))
+	a.talk.moveTo(newConversation(r, a.talk.prompts, a.talk.indexes, a.deps.lacksOf(t.link, t.model, r.asked.Caller)))
 	// What rounds before it carry is another plugin's. Each made calls, but the one that
 	// waits for its format.
 	calls := a.outcome.Rounds - 1

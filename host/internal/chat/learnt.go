@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/parley-search/parley/abi"
+	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 )
@@ -27,18 +28,19 @@ const (
 // renamed are the parameters that a model lacks, which can be asked for otherwise.
 const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion | lacksContent | lacksReasoning
 
-// A learner keeps what models cannot do, so that each is refused once. Its zero value
-// is ready; safe for concurrent use.
+// A learner keeps what models cannot do, so that each caller is refused once. What one of them is told counts for it
+// alone: a provider's refusal may quote the request, and say whatever a client wants it to say. Its zero value is ready;
+// safe for concurrent use.
 type learner struct {
 	mu    sync.Mutex
 	lacks map[modelAt]lack
 }
 
-// A modelAt is a model where a workspace's plugin asks for it.
-type modelAt struct{ plugin, baseURL, model string }
+// A modelAt is a model where a workspace's plugin asks for it, for a caller.
+type modelAt struct{ plugin, baseURL, model, caller string }
 
-// maxLearnt bounds how many models are kept: a client may name any.
-const maxLearnt = 1000
+// maxLearnt bounds how much is kept: a client may name any model.
+const maxLearnt = 10_000
 
 func (l *learner) of(at modelAt) lack {
 	l.mu.Lock()
@@ -128,7 +130,7 @@ func (a *Answer) adaptToModel(cause error) bool {
 	default:
 		return false
 	}
-	a.deps.learnt.learn(a.modelAt(a.model), lacks)
+	a.deps.learnt.learn(a.modelAt(a.model, a.asked.Caller), lacks)
 	a.endRound(cause)
 	a.outcome.Rounds--
 	a.outcome.Retries++
@@ -138,10 +140,10 @@ func (a *Answer) adaptToModel(cause error) bool {
 // mayRename reports whether the provider has not refused the other name before.
 func (a *Answer) mayRename(lacks lack) bool {
 	const limits = lacksMaxTokens | lacksMaxCompletion
-	return lacks&limits == 0 || a.deps.learnt.of(a.modelAt(a.model))&limits&^lacks == 0
+	return lacks&limits == 0 || a.deps.learnt.of(a.modelAt(a.model, a.asked.Caller))&limits&^lacks == 0
 }
 
-// modelAt is a model that l asks.
-func (l link) modelAt(model string) modelAt {
-	return modelAt{l.manifest.Name, l.workspace.BaseURL, model}
+// modelAt is a model that l asks for a caller.
+func (l link) modelAt(model string, caller *auth.Caller) modelAt {
+	return modelAt{l.manifest.Name, l.workspace.BaseURL, model, caller.ID()}
 }

@@ -99,7 +99,7 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 		spare:  &s.spare,
 		asked:  asked,
 		held:   held{release: release},
-		talk:   newConversation(r, &w.Prompts, indexes, s.deps.lacksOf(first.link, r.model)),
+		talk:   newConversation(r, &w.Prompts, indexes, s.deps.lacksOf(first.link, r.model, r.asked.Caller)),
 		tools:  r.tools,
 		guards: guards, guardedBy: w.Guards,
 		attempt:  first,
