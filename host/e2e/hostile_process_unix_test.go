@@ -229,6 +229,14 @@ var entrances = func() []entrance {
 		{"POST", "/v1/responses", j, `{"model":"w","input":[{"role":"user","content":[{"type":"input_text","text":"Hi"}]},{"type":"function_call_output","call_id":"a","output":"x"}],"previous_response_id":"resp_1","include":["reasoning.encrypted_content"]}`},
 		{"POST", "/v1/messages", j, `{"model":"w","max_tokens":5,"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}]}`},
 		{"POST", "/chats/w/chat/completions", j, `{"model":"m","stream":true,` + chat + `}`},
+		{"POST", "/v1/messages/count_tokens", j, `{"model":"w","messages":[{"role":"user","content":"Hi"}]}`},
+		{"POST", "/v1/completions", j, `{"model":"w","prompt":["Hi"],"max_tokens":5}`},
+		{"POST", "/v1/embeddings", j, `{"model":"a/default","input":["Hi","there"],"dimensions":2,"encoding_format":"base64"}`},
+		{"POST", "/chats/w/ui", j, `{"messages":[{"role":"user","parts":[{"type":"text","text":"Hi"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AA=="}]},{"role":"assistant","parts":[{"type":"step-start"},{"type":"tool-f","toolCallId":"a","input":{},"output":"x"}]}],"tools":[]}`},
+		{"POST", "/chats/w/feedback", j, `{"id":"x","rating":"up","question":"q","files":["a"],"searches":[{"indexUid":"a","q":"x"}]}`},
+		{"POST", "/chats/w/guards/test", j, `{"stage":"question","text":"mail me at a@example.org","guards":[{"name":"mask"}]}`},
+		{"POST", "/chats/w/models", j, `{"source":"vLlm","baseUrl":"http://127.0.0.1:9/"}`},
+		{"POST", "/chats/w/test", j, `{"source":"vLlm","baseUrl":"http://127.0.0.1:9/"}`},
 		{"PATCH", "/chats/w/settings", j, `{"source":"vLlm","baseUrl":"http://127.0.0.1:9/","prompts":{"system":"x"},"limits":{"parallel":3}}`},
 		{"POST", "/indexes/a/search", j, `{"q":"\"film one\" -two","filter":["year > 1",["name = x","NOT year EXISTS"]],"sort":["year:asc"],"facets":["*"],"attributesToHighlight":["*"],"attributesToCrop":["name:2"],"showMatchesPosition":true,"showRankingScoreDetails":true,"page":1,"hitsPerPage":2,"passages":{}}`},
 		{"POST", "/indexes/a/facet-search", j, `{"facetName":"year","facetQuery":"1","q":"film"}`},
@@ -239,10 +247,14 @@ var entrances = func() []entrance {
 		{"POST", "/indexes/a/documents?csvDelimiter=;", "text/csv", "id:number;name\n1;\"a;b\"\n2;c\n"},
 		{"POST", "/indexes/a/documents/fetch", j, `{"limit":3,"filter":"year > 1","ids":[1,"2"],"fields":["name"],"sort":["year:desc"]}`},
 		{"POST", "/indexes/a/documents/delete-batch", j, `[77,"78"]`},
+		{"POST", "/indexes/a/documents/delete", j, `{"filter":"year > 3000"}`},
 		{"PATCH", "/indexes/a/settings", j, `{"filterableAttributes":["year",{"attributePatterns":["n*"],"features":{"facetSearch":true}}],"synonyms":{"a":["b"]},"embedders":{"default":{"source":"userProvided","dimensions":2}},"typoTolerance":{"minWordSizeForTypos":{"oneTypo":5}},"chat":{"documentTemplate":"{{ doc.name }}"}}`},
 		{"POST", "/indexes/a/files", form, part("a.md", "# A\n\ntext {#id}\n")},
 		{"POST", "/indexes/a/files", form, part("a.html", "<html><body><h1>A</h1><p>text<table><tr><td>x</table>")},
 		{"POST", "/indexes/a/files", form, part("a.docx", "PK\x03\x04\x14\x00\x00\x00\x00\x00")},
+		{"POST", "/indexes/a/files", form, part("a.eml", "From: a@example.org\r\nSubject: =?utf-8?B?QQ==?=\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\ntext\r\n--c--\r\n")},
+		{"POST", "/indexes/a/files", form, part("a.rtf", "{\\rtf1\\ansi{\\fonttbl{\\f0 A;}}\\b text\\b0\\par \\u228?\\'e4}")},
+		{"POST", "/indexes/a/files", form, part("a.ipynb", `{"cells":[{"cell_type":"markdown","source":["# A"]}],"nbformat":4,"metadata":{}}`)},
 		{"POST", "/plugins/check/file", form, part("a-1.0.0.wasm", "\x00asm\x01\x00\x00\x00\x00\x05\x04name")},
 		{"POST", "/plugins/install/file", form, part("a-1.0.0.wasm", "\x00asm\x01\x00\x00\x00\x00\x05\x04name")},
 		{"POST", "/plugins/diff/file", form, part("a-1.0.0.wasm", "\x00asm\x01\x00\x00\x00")},
@@ -333,6 +345,8 @@ func FuzzHostileProcess(f *testing.F) {
 		f.Fatalf("no path has %q in it", os.Getenv("DOOR"))
 	}
 	h := startHosted(f, "")
+	h.must("PATCH", "/experimental-features", `{"feedback":true,"network":true}`)
+	h.must("PATCH", "/chats/w/settings", `{"source":"vLlm","baseUrl":"http://127.0.0.1:9/"}`)
 	h.must("PATCH", "/indexes/a/settings", `{"filterableAttributes":["year","name"],"sortableAttributes":["year"]}`)
 	h.must("POST", "/indexes/a/documents", `[{"id":1,"name":"film one","year":1990},{"id":2,"name":"film two","year":2000}]`)
 	h.idle()
