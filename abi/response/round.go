@@ -11,7 +11,7 @@ import (
 
 // NextRequest is what encode is asked behind a response, as a host asks it: when its
 // calls have been answered, or for the question after one without calls. of has all but
-// the conversation, and may be empty.
+// the conversation, of whose chat the tools are kept, and may be empty.
 func (a *Aggregate) NextRequest(of json.RawMessage) (*abi.EncodeRequest, error) {
 	r := &abi.EncodeRequest{}
 	if len(of) > 0 {
@@ -20,7 +20,15 @@ func (a *Aggregate) NextRequest(of json.RawMessage) (*abi.EncodeRequest, error) 
 		}
 	}
 	messages := []json.RawMessage{json.RawMessage(`{"role":"user","content":"Question"}`), a.Message()}
-	var tools []any
+	var given struct {
+		Tools []any `json:"tools"`
+	}
+	if len(r.Chat) > 0 {
+		if err := json.Unmarshal(r.Chat, &given); err != nil {
+			return nil, fmt.Errorf("read the tools of encode's input: %w", err)
+		}
+	}
+	tools := given.Tools
 	for _, c := range a.ToolCalls {
 		answer, err := json.Marshal(map[string]string{"role": "tool", "tool_call_id": c.ID, "content": "{}"})
 		if err != nil {

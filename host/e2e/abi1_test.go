@@ -56,7 +56,7 @@ func TestOldModuleReplays(t *testing.T) {
 		t.Fatalf("%d cases, %v; want over 100", len(cases), err)
 	}
 	later := []string{ // what plugins learnt since
-		"back-plain-tags", "back-tags", "finish-abort", "finish-insufficient-system-resource", "finish-network-error", "finish-null-word-cut",
+		"back-plain-tags", "back-tags", "finish-abort", "finish-camel-case", "finish-insufficient-system-resource", "finish-network-error", "finish-null-word-cut",
 		"finish-recitation", "finish-repetition", "finish-sensitive", "finish-timeout", "finish-unknown", "framing-damaged-event",
 		"framing-data-twice", "framing-heartbeat-words", "framing-last-comma", "framing-not-a-number", "framing-one-newline",
 		"http-400-arrears", "http-403-balance", "http-422-detail", "http-429-balance-code", "http-429-balance-type",
@@ -64,7 +64,7 @@ func TestOldModuleReplays(t *testing.T) {
 		"http-429-try-again-ms", "http-503-estimated-time", "stream-error-base-resp", "stream-error-code-and-msg",
 		"stream-error-error-code", "stream-error-errors", "stream-error-in-words", "stream-error-list", "stream-error-no-success", "stream-garbage",
 		"choices-in-data", "choices-object", "image-part", "tags", "tags-and-reasoning-content", "tags-behind-space", "tags-cut", "tags-not-closed", "text-of-completions", "text-part-alone",
-		"tools-all-index-0-by-id", "tools-all-index-0-no-ids", "tools-all-index-0-same-name", "tools-list-is-one",
+		"tools-all-index-0-by-id", "tools-arguments-before-name", "tools-arguments-placeholder", "tools-arguments-twice", "tools-all-index-0-no-ids", "tools-all-index-0-same-name", "tools-list-is-one",
 		"tools-name-in-pieces", "tools-name-with-the-rest", "tools-no-index-by-place", "usage-input-tokens", "usage-zero-last",
 	}
 	for _, c := range cases {

@@ -138,3 +138,76 @@ func TestReasoningThroughMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestReasoningDemanded: a provider that wants reasoning_content with each message of the
+// assistant, and refuses an empty one, is given what there is, or a blank, and refuses once.
+func TestReasoningDemanded(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	q.workspace("deep", "openAi", "", func(a asked) told {
+		var messages []struct {
+			Role    string
+			Thought string `json:"reasoning_content"`
+		}
+		if err := json.Unmarshal(a["messages"], &messages); err != nil {
+			t.Error(err)
+		}
+		rounds := 0
+		for _, m := range messages {
+			switch {
+			case m.Role == "tool":
+				rounds++
+			case m.Role == "assistant" && m.Thought == "":
+				return refusal(400, "The `reasoning_content` in the thinking mode must be passed back to the API.", "invalid_request_error")
+			}
+		}
+		if rounds == 0 {
+			return stream(sought, finish("tool_calls")) // without a thought, as happens
+		}
+		return stream(piece(`{"reasoning_content":"R","content":"Alpha."}`), finish("stop"))
+	})
+	body := `{"model":"deep","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"q"},{"role":"assistant","content":"b","reasoning":"B"},{"role":"user","content":"q"}]}`
+	for range 2 {
+		q.want("deep", q.Call("POST", "/v1/chat/completions", body), 200, "Alpha.")
+	}
+	all := q.requests("deep")
+	if len(all) != 5 {
+		t.Errorf("%d requests for two answers of two rounds, want 5", len(all))
+	}
+	if last := string(all[len(all)-1]["messages"]); strings.Count(last, `"reasoning_content":" "`) != 2 || !strings.Contains(last, `"reasoning_content":"B"`) {
+		t.Errorf("last request %s", last)
+	}
+}
+
+// TestOneSystemMessage: a provider whose models take one system message, at the beginning,
+// is given one, also where the last round asks for an answer, and refuses once.
+func TestOneSystemMessage(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "openai")
+	q.workspace("one", "openAi", `,"maxRounds":2,"prompts":{"system":"Workspace."}`, func(a asked) told {
+		var messages []struct{ Role string }
+		if err := json.Unmarshal(a["messages"], &messages); err != nil {
+			t.Error(err)
+		}
+		for i, m := range messages {
+			if m.Role != "user" && m.Role != "assistant" && m.Role != "tool" && (i > 0 || m.Role != "system") {
+				return refusal(400, "System message must be at the beginning.", "BadRequestError")
+			}
+		}
+		if a.has("tools") {
+			return stream(sought, finish("tool_calls"))
+		}
+		return stream(piece(`{"content":"Alpha."}`), finish("stop"))
+	})
+	body := `{"model":"one","messages":[{"role":"system","content":"Client."},{"role":"user","content":"q"},{"role":"developer","content":[{"type":"text","text":"Later."}]},{"role":"user","content":"q"}]}`
+	for range 2 {
+		q.want("one", q.Call("POST", "/v1/chat/completions", body), 200, "Alpha.")
+	}
+	all := q.requests("one")
+	if len(all) != 5 {
+		t.Errorf("%d requests for two answers of two rounds, want 5", len(all))
+	}
+	if last := string(all[len(all)-1]["messages"]); !strings.Contains(last, `Workspace.\n\nClient.\n\nLater.\n\nYou cannot search`) {
+		t.Errorf("last request %s", last)
+	}
+}

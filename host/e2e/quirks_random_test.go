@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/e2e/house"
 )
@@ -67,24 +69,29 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// quote writes a text as JSON: as it is, or with escapes for some of what is not ASCII.
+// quote writes a text as JSON: as it is, or with escapes for some of what is not ASCII. It
+// takes halves, see cut.
 func (s *sayer) quote(text string) string {
-	plain := string(must(json.Marshal(text)))
-	if s.IntN(2) == 0 {
-		return plain
-	}
-	var b strings.Builder
-	for _, r := range plain {
+	escape := s.IntN(2) == 0
+	b := []byte{'"'}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
 		switch {
-		case r < 0x80:
-			b.WriteRune(r)
+		case r == utf8.RuneError && n == 1: // half a character
+			n = 3
+			b = fmt.Appendf(b, `\u%04x`, rune(text[0]&0xf)<<12|rune(text[1]&0x3f)<<6|rune(text[2]&0x3f))
+		case r < 0x80 || !escape:
+			plain := must(json.Marshal(text[:n]))
+			b = append(b, plain[1:len(plain)-1]...)
 		case r > 0xffff:
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
 		default:
-			fmt.Fprintf(&b, `\u%04X`, r)
+			b = fmt.Appendf(b, `\u%04X`, r)
 		}
+		text = text[n:]
 	}
-	return b.String()
+	return string(append(b, '"'))
 }
 
 // object writes an object with its members, each "name":value, in any order, and with some
@@ -100,19 +107,32 @@ func (s *sayer) object(members ...string) string {
 	return "{" + space + strings.Join(members, ","+space) + space + "}"
 }
 
-// cut cuts a text into pieces, between characters.
+// cut cuts a text into pieces, between characters, or between the halves that some have
+// in JSON: each then stands as the three bytes that UTF-8 would have for it.
 func (s *sayer) cut(text string) (pieces []string) {
-	for rest := []rune(text); len(rest) > 0; {
-		n := 1 + s.IntN(len(rest))
+	var units []string
+	for _, r := range text {
+		if high, low := utf16.EncodeRune(r); r > 0xffff && s.IntN(2) == 0 {
+			units = append(units, half(high), half(low))
+		} else {
+			units = append(units, string(r))
+		}
+	}
+	for len(units) > 0 {
+		n := 1 + s.IntN(len(units))
 		if s.IntN(8) == 0 {
 			n, pieces = 0, append(pieces, "")
 		}
 		if n > 0 {
-			pieces = append(pieces, string(rest[:n]))
+			pieces = append(pieces, strings.Join(units[:n], ""))
 		}
-		rest = rest[n:]
+		units = units[n:]
 	}
 	return pieces
+}
+
+func half(r rune) string {
+	return string([]byte{0xe0 | byte(r>>12), 0x80 | byte(r>>6)&0xbf, 0x80 | byte(r)&0x3f})
 }
 
 // one returns one of several.
@@ -130,8 +150,9 @@ func (s *sayer) chunk(delta, reason string) string {
 	return s.object(`"id":"c1"`, `"object":"chat.completion.chunk"`, `"created":1`, `"model":"m"`, `"choices":[`+s.object(choice...)+`]`)
 }
 
-// openAI is the answer as a stream of OpenAI's form.
-func (s *sayer) openAI() string {
+// openAI is the answer as a stream of OpenAI's form, the thoughts under one of several
+// names; none: as parts of the content.
+func (s *sayer) openAI(names ...string) string {
 	var events []string
 	say := func(members ...string) {
 		if s.IntN(3) == 0 {
@@ -142,12 +163,19 @@ func (s *sayer) openAI() string {
 	if s.IntN(3) == 0 {
 		say(`"content":` + s.one(`""`, "null"))
 	}
-	name, text := s.one("reasoning_content", "reasoning"), s.text
+	name, text := "", s.text
+	if len(names) > 0 {
+		name = s.one(names...)
+	}
 	if s.tags() {
 		text = "<think>" + s.thought + "</think>" + text
 	} else {
 		for _, piece := range s.cut(s.thought) {
-			say(`"` + name + `":` + s.quote(piece))
+			if name == "" {
+				say(`"content":[{"type":"thinking","thinking":[{"type":"text","text":` + s.quote(piece) + `}]}]`)
+			} else {
+				say(`"` + name + `":` + s.quote(piece))
+			}
 		}
 	}
 	for _, piece := range s.cut(text) {
@@ -244,85 +272,8 @@ func (s *sayer) frame(events []string) string {
 	return strings.ReplaceAll(b.String(), "\n", ends)
 }
 
-// ollama is the answer as lines of Ollama's form.
-func (s *sayer) ollama() string {
-	var b strings.Builder
-	line := func(done string, members ...string) {
-		members = append(members, `"role":"assistant"`)
-		all := []string{`"model":"m"`, `"created_at":"t"`, `"message":` + s.object(members...), `"done":false`}
-		if done != "" {
-			all[3] = `"done":true`
-			all = append(all, `"done_reason":"`+done+`"`, `"prompt_eval_count":5`, `"eval_count":7`)
-		}
-		b.WriteString(s.object(all...) + s.one("\n", "\n", "\r\n", "\n\n"))
-	}
-	switch {
-	case s.tags():
-		for _, piece := range s.cut("<think>" + s.thought + "</think>" + s.text) {
-			line("", `"content":`+s.quote(piece))
-		}
-	default:
-		for _, piece := range s.cut(s.thought) {
-			line("", `"content":""`, `"thinking":`+s.quote(piece))
-		}
-		for _, piece := range s.cut(s.text) {
-			line("", `"content":`+s.quote(piece))
-		}
-	}
-	var calls []string
-	for i, c := range s.calls {
-		members := []string{`"function":` + s.object(`"name":"`+c.name+`"`, `"arguments":`+c.arguments)}
-		if s.IntN(2) == 0 {
-			members = append(members, fmt.Sprintf(`"id":"call_%d"`, i))
-		}
-		calls = append(calls, s.object(members...))
-	}
-	if len(calls) > 0 && s.IntN(2) == 0 {
-		for _, c := range calls {
-			line("", `"content":""`, `"tool_calls":[`+c+`]`)
-		}
-	} else if len(calls) > 0 {
-		line("", `"content":""`, `"tool_calls":[`+strings.Join(calls, ",")+`]`)
-	}
-	done := "stop"
-	if s.finish == "length" {
-		done = "length"
-	}
-	line(done, `"content":""`)
-	return b.String()
-}
-
-// anthropic is the answer as events of Anthropic's form.
-func (s *sayer) anthropic() string {
-	var events []string
-	n := 0
-	block := func(begin string, deltas ...string) {
-		at := fmt.Sprintf(`"index":%d`, n)
-		events = append(events, s.object(`"type":"content_block_start"`, at, `"content_block":`+begin))
-		for _, d := range deltas {
-			events = append(events, s.object(`"type":"content_block_delta"`, at, `"delta":`+d))
-		}
-		events = append(events, s.object(`"type":"content_block_stop"`, at))
-		n++
-	}
-	deltas := func(typ, member, text string) (all []string) {
-		for _, piece := range s.cut(text) {
-			all = append(all, s.object(`"type":"`+typ+`"`, `"`+member+`":`+s.quote(piece)))
-		}
-		return all
-	}
-	events = append(events, s.object(`"type":"message_start"`, `"message":`+s.object(`"id":"msg_1"`, `"type":"message"`, `"role":"assistant"`, `"model":"m"`, `"content":[]`, `"stop_reason":null`, `"usage":{"input_tokens":5,"output_tokens":1}`)))
-	if s.thought != "" {
-		block(s.object(`"type":"thinking"`, `"thinking":""`), append(deltas("thinking_delta", "thinking", s.thought), s.object(`"type":"signature_delta"`, `"signature":"U0lH"`))...)
-	}
-	if s.text != "" {
-		block(s.object(`"type":"text"`, `"text":""`), deltas("text_delta", "text", s.text)...)
-	}
-	for i, c := range s.calls {
-		block(s.object(`"type":"tool_use"`, fmt.Sprintf(`"id":"toolu_%d"`, i), `"name":"`+c.name+`"`, `"input":{}`), deltas("input_json_delta", "partial_json", c.arguments)...)
-	}
-	reason := map[string]string{"stop": s.one("end_turn", "stop_sequence"), "length": "max_tokens", "tool_calls": "tool_use"}[s.finish]
-	events = append(events, s.object(`"type":"message_delta"`, `"delta":`+s.object(`"stop_reason":"`+reason+`"`, `"stop_sequence":null`), `"usage":{"output_tokens":7}`), s.object(`"type":"message_stop"`))
+// events frames events whose names are their types, or have none.
+func (s *sayer) events(events []string) string {
 	var b strings.Builder
 	named := s.IntN(2) == 0
 	for _, e := range events {
@@ -360,13 +311,26 @@ func (s *sayer) send(body, kind string) func(http.ResponseWriter) {
 	}
 }
 
-// TestWhatProvidersSay: what a provider says goes out by each form of the API, whole and
-// streamed, whatever form it has. SAYINGS is how many answers of each provider are tried,
-// SEED which is the first.
-func TestWhatProvidersSay(t *testing.T) {
-	t.Parallel()
-	q := openQuirks(t, "openai", "vllm", "mistral", "ollama", "anthropic")
-	n, first := 6, uint64(1)
+// saidForms are the sources, with the form in which a provider of each says its answer.
+var saidForms = map[string]func(*sayer) (body, kind string){
+	"openAi": func(s *sayer) (string, string) {
+		return s.openAI("reasoning_content", "reasoning"), "text/event-stream"
+	},
+	"vLlm": func(s *sayer) (string, string) {
+		return s.openAI("reasoning_content", "reasoning"), "text/event-stream; charset=utf-8"
+	},
+	"mistral":   func(s *sayer) (string, string) { return s.openAI(), "text/event-stream" },
+	"ollama":    func(s *sayer) (string, string) { return s.ollama(), "application/x-ndjson" },
+	"anthropic": func(s *sayer) (string, string) { return s.anthropic(), "text/event-stream" },
+	"gemini":    func(s *sayer) (string, string) { return s.gemini(), "text/event-stream" },
+	"cohere":    func(s *sayer) (string, string) { return s.cohere(), "text/event-stream" },
+	"bedrock":   func(s *sayer) (string, string) { return s.bedrock(), "application/vnd.amazon.eventstream" },
+}
+
+// openRandom opens a host for random answers: n of each source, from a seed on.
+func openRandom(t *testing.T) (q *quirks, n int, first uint64) {
+	q = openQuirks(t, "openai", "vllm", "mistral", "ollama", "anthropic", "gemini", "cohere", "bedrock")
+	n, first = 6, 1
 	if v, err := strconv.Atoi(os.Getenv("SAYINGS")); err == nil {
 		n = v
 	} else if house.Long() {
@@ -375,18 +339,30 @@ func TestWhatProvidersSay(t *testing.T) {
 	if v, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		first = v
 	}
-	for source, form := range map[string]func(*sayer) (body, kind string){
-		"openAi":    func(s *sayer) (string, string) { return s.openAI(), "text/event-stream" },
-		"vLlm":      func(s *sayer) (string, string) { return s.openAI(), "text/event-stream; charset=utf-8" },
-		"mistral":   func(s *sayer) (string, string) { return s.openAI(), "text/event-stream" },
-		"ollama":    func(s *sayer) (string, string) { return s.ollama(), "application/x-ndjson" },
-		"anthropic": func(s *sayer) (string, string) { return s.anthropic(), "text/event-stream" },
-	} {
+	return q, n, first
+}
+
+// saying makes a workspace of a source.
+func (q *quirks) saying(name, source string, how func(asked) told) {
+	more := ""
+	if source == "bedrock" {
+		more = `,"options":{"region":"us-east-1"}`
+	}
+	q.workspace(name, source, more, how)
+}
+
+// TestWhatProvidersSay: what a provider says goes out by each form of the API, whole and
+// streamed, whatever form it has. SAYINGS is how many answers of each provider are tried,
+// SEED which is the first.
+func TestWhatProvidersSay(t *testing.T) {
+	t.Parallel()
+	q, n, first := openRandom(t)
+	for source, form := range saidForms {
 		for seed := first; seed < first+uint64(n); seed++ {
 			name := fmt.Sprintf("%s-%d", strings.ToLower(source), seed)
 			want := newSayer(seed).saidAnswer
 			var body string
-			q.workspace(name, source, "", func(asked) told {
+			q.saying(name, source, func(asked) told {
 				s := newSayer(seed)
 				b, kind := form(s)
 				body = b

@@ -290,8 +290,10 @@ func (d *Decoder) choice(s *State, v rawjson.Value, p *piece, out *provider.Out)
 			message = m.Value
 		case "text": // of an API without chats
 			text = m.Value
-		case "finish_reason":
-			reason = m.Value
+		case "finish_reason", "finishReason": // some have both, one of them null
+			if !m.Value.IsNull() {
+				reason = m.Value
+			}
 		case "usage":
 			s.takeUsage(m.Value, p, out)
 		case "content_filter_results":
@@ -386,7 +388,11 @@ func (d *Decoder) done(s *State, out *provider.Out) error {
 		s.Finish = finishFilter
 	}
 	s.Tags.End(s.sayTagged(out))
-	if d.completeCalls(s, s.Finish == finishLength, out) && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
+	calls, err := d.completeCalls(s, s.Finish == finishLength, out)
+	if err != nil {
+		return err
+	}
+	if calls && (s.Finish == finishNone || s.Finish == finishStop || s.Finish == finishUnknown) {
 		s.Finish = finishToolCalls
 	}
 	out.Finish(s.Finish.String())

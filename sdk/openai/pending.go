@@ -102,6 +102,8 @@ type pendingCall struct {
 	seed     uint32 // of an id, where the provider gives none
 	id, name string
 	members  []byte
+
+	arguments []byte // that came before the name
 }
 
 const noCall = -1
@@ -129,6 +131,19 @@ func (w *pendingCall) add(it *callPiece) {
 	}
 }
 
+// addArguments keeps arguments that came before the name.
+func (w *pendingCall) addArguments(v rawjson.Value) error {
+	if v.Kind() == rawjson.String {
+		w.arguments, _ = v.AppendText(w.arguments)
+	} else {
+		w.arguments = append(w.arguments, v...)
+	}
+	if len(w.arguments) > maxPending {
+		return errNoName
+	}
+	return nil
+}
+
 // append appends the call to a memo; nothing where none waits.
 func (w *pendingCall) append(b []byte) []byte {
 	if w.call == noCall {
@@ -138,7 +153,8 @@ func (w *pendingCall) append(b []byte) []byte {
 	b = strconv.AppendUint(append(b, ','), uint64(w.seed), 10)
 	b = rawjson.AppendString(append(b, ','), w.id)
 	b = rawjson.AppendString(append(b, ','), w.name)
-	return append(append(append(b, ",{"...), w.members...), "}]"...)
+	b = append(append(append(b, ",{"...), w.members...), "},"...)
+	return append(rawjson.AppendString(b, w.arguments), ']')
 }
 
 // load reads what append wrote.
@@ -148,7 +164,7 @@ func (w *pendingCall) load(b []byte) {
 		return
 	}
 	v, _ := rawjson.Parse(b)
-	var items [5]rawjson.Value
+	var items [6]rawjson.Value
 	for it, i := v.Items(), 0; it.Next(); i++ {
 		items[i] = it.Value
 	}
@@ -157,4 +173,5 @@ func (w *pendingCall) load(b []byte) {
 	members := items[4]
 	w.call, w.seed, w.id, w.name = int32(at), uint32(seed), items[2].String(), items[3].String()
 	w.members = append(w.members, members[1:len(members)-1]...)
+	w.arguments, _ = items[5].AppendText(nil)
 }

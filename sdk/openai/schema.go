@@ -1,6 +1,10 @@
 package openai
 
-import "github.com/parley-search/parley/sdk/rawjson"
+import (
+	"slices"
+
+	"github.com/parley-search/parley/sdk/rawjson"
+)
 
 // StrictSchema returns a JSON schema as APIs take it that hold a model to one, in the
 // way of their own SDKs: objects have no further properties, and what the API does not
@@ -18,8 +22,14 @@ func strictSchema(schema rawjson.Value, depth int) rawjson.Value {
 	for m := schema.Members(); m.Next(); {
 		key := string(m.Key)
 		switch key {
-		case "type", "description", "title", "enum", "const", "default", "required", "$ref", "format":
+		case "type", "description", "title", "enum", "const", "default", "required", "$ref":
 			out.Set(key, m.Value)
+		case "format":
+			if slices.Contains(strictFormats[:], m.Value.String()) {
+				out.Set(key, m.Value)
+			} else {
+				told.Set(key, m.Value)
+			}
 		case "properties", "$defs", "definitions":
 			out.Set(key, strictMembers(m.Value, depth))
 		case "items":
@@ -39,7 +49,7 @@ func strictSchema(schema rawjson.Value, depth int) rawjson.Value {
 			told.Set(key, m.Value)
 		}
 	}
-	if len(out.Get("properties")) > 0 || out.Get("type").Is("object") {
+	if len(out.Get("properties")) > 0 || isObjectType(out.Get("type")) {
 		out.Set("additionalProperties", rawjson.Value("false"))
 	}
 	if len(told) > 0 {
@@ -50,6 +60,19 @@ func strictSchema(schema rawjson.Value, depth int) rawjson.Value {
 		out.Set("description", rawjson.Quote(text+string(told.Value())))
 	}
 	return out.Value()
+}
+
+// strictFormats are those of a text that such APIs know.
+var strictFormats = [...]string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+
+// isObjectType reports whether a type is that of objects, or has it among others.
+func isObjectType(typ rawjson.Value) bool {
+	for it := typ.Items(); it.Next(); {
+		if it.Value.Is("object") {
+			return true
+		}
+	}
+	return typ.Is("object")
 }
 
 func strictMembers(v rawjson.Value, depth int) rawjson.Value {

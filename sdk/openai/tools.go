@@ -19,7 +19,7 @@ type call struct {
 	id     uint32 // a hash of the provider's id, 0 where it gave none
 	opened bool   // its start is out
 	filled bool   // some of its arguments are out
-	whole  bool   // all of them came at once
+	whole  bool   // all of them came at once; where not filled, as {}, which is held back
 	at     uint16 // the index that the client sees, counted as calls are opened
 }
 
@@ -116,6 +116,9 @@ func (d *Decoder) addPiece(s *State, i int, it *callPiece, p *piece, out *provid
 	if !c.opened {
 		if int(d.pending.call) != i {
 			d.openPending(s, out)
+			if d.isNameless() {
+				return errNoName
+			}
 			d.pending = pendingCall{call: int32(i)}
 		}
 		if d.pending.seed == 0 && it.id == "" {
@@ -128,9 +131,20 @@ func (d *Decoder) addPiece(s *State, i int, it *callPiece, p *piece, out *provid
 	if isBlank(it.arguments) {
 		return nil
 	}
+	if !c.filled && isEmptyObject(it.arguments) { // of some, what stands for those that follow
+		c.whole, p.more = true, true
+		return nil
+	}
 	d.openPending(s, out)
-	return d.arguments(i, it.arguments, p, out)
+	if !c.opened { // its name is still to come
+		p.more = true
+		return d.pending.addArguments(it.arguments)
+	}
+	d.arguments(i, it.arguments, p, out)
+	return nil
 }
+
+var errNoName = provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}
 
 // find returns the call that an item belongs to, -1 where it opens a new one. left is
 // how many items its list has from it on.
@@ -172,6 +186,12 @@ func (d *Decoder) named(i int) bool {
 	return d.calls[i].opened || int(d.pending.call) == i && d.pending.name != ""
 }
 
+// isNameless reports whether the call that waits has arguments and no name.
+func (d *Decoder) isNameless() bool {
+	w := &d.pending
+	return w.call != noCall && w.name == "" && (len(w.arguments) > 0 || d.calls[w.call].whole)
+}
+
 // openPending writes the start of the call that waits for its whole name, under an
 // id that no other call of the response has. Ids that the provider left out or gave
 // twice are made of what is at hand, so that the same stream always has the same
@@ -201,31 +221,34 @@ func (d *Decoder) openPending(s *State, out *provider.Out) {
 	if len(w.members) > 0 {
 		out.Extra(callExtra(-1, w.members))
 	}
+	if len(w.arguments) > 0 {
+		c.filled, c.whole = true, isWhole(w.arguments)
+		out.ToolArguments(int(c.at), w.arguments)
+	}
 	*w = pendingCall{call: noCall}
 }
 
 // arguments writes a piece of a call's arguments. They are JSON text in a
-// string; some servers send the JSON itself.
-func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out) error {
-	if isBlank(v) {
-		return nil
-	}
+// string; some servers send the JSON itself. Behind those that came whole nothing can
+// follow: some servers send them twice.
+func (d *Decoder) arguments(i int, v rawjson.Value, p *piece, out *provider.Out) {
 	c := &d.calls[i]
-	if !c.opened {
-		return provider.ProviderError{Kind: abi.ErrorUpstream, Message: "the provider sent a tool call without a name"}
+	if c.filled && c.whole {
+		p.more = true
+		return
 	}
 	if v.Kind() != rawjson.String {
 		p.more, c.filled, c.whole = true, true, true
 		out.ToolArguments(int(c.at), v)
-		return nil
+		return
 	}
 	text, _ := v.AppendText(d.scratch[:0])
 	d.scratch = text
 	c.whole = !c.filled && isWhole(text)
 	c.filled = true
 	p.add(textArguments, int(c.at), v)
+	p.more = p.more || c.whole
 	out.ToolArguments(int(c.at), text)
-	return nil
 }
 
 // functionCall takes the form that tool calls had before they were a list.
@@ -248,16 +271,27 @@ func (d *Decoder) functionCall(s *State, v rawjson.Value, p *piece, out *provide
 // completeCalls opens the call that still waits, and gives each that came without
 // arguments an empty object, unless the answer was cut: clients parse the text. It
 // reports whether there are calls.
-func (d *Decoder) completeCalls(s *State, cut bool, out *provider.Out) (any bool) {
+func (d *Decoder) completeCalls(s *State, cut bool, out *provider.Out) (any bool, err error) {
 	d.load(s, out)
 	d.openPending(s, out)
+	if d.isNameless() {
+		return false, errNoName
+	}
 	for _, c := range d.calls {
 		any = any || c.opened
-		if c.opened && !c.filled && !cut {
+		if c.opened && !c.filled && (c.whole || !cut) {
 			out.ToolArguments(int(c.at), []byte("{}"))
 		}
 	}
-	return any
+	return any, nil
+}
+
+// isEmptyObject reports whether arguments are {}.
+func isEmptyObject(v rawjson.Value) bool {
+	if v.Kind() == rawjson.Object {
+		return v.Len() == 0
+	}
+	return string(v) == `"{}"`
 }
 
 // isWhole reports whether a first piece of arguments is all of them.

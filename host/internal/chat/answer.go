@@ -121,6 +121,7 @@ func (a *Answer) WriteTo(s Sink) error {
 	defer a.returnBuffers()
 	defer a.endLimits()
 	defer a.Close()
+	defer a.drainRound()
 	a.beginSink(s)
 	for {
 		again, err := false, a.playRound()

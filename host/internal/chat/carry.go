@@ -53,6 +53,9 @@ func (a *Answer) tellCarry(internal int) {
 		}
 	}
 	ends := internal == 0 && len(calls) == 0
+	if s, ok := a.sink.(*guardedSink); ok && ends && !a.waitsForFormat() {
+		s.endTexts() // what the client has of the message is known then
+	}
 	if ends {
 		c.Texts = []uint64{a.round.hash, a.hash}
 	}

@@ -1,9 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/base/rawjson"
@@ -27,6 +27,8 @@ type conversation struct {
 	format   json.RawMessage // that the last round alone asks for; nil: fields have it, if any
 	answered bool            // the last message is the answer that gets that format
 	prompts  *workspace.PromptTexts
+	system   string      // of system messages that were moved behind the prompt
+	first    bool        // they are: the model takes one, at the beginning
 	indexes  []Index     // none: nothing to search
 	before   *beforehand // the model has no tools; nil: it has
 }
@@ -57,7 +59,6 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	if lacks&lacksFormatWithTools != 0 && !none {
 		c.deferFormat()
 	}
-	c.rename(lacks)
 	size := 0
 	for _, m := range r.messages {
 		size += len(m.JSON) + 1
@@ -66,7 +67,7 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 	for _, m := range r.messages {
 		c.addMessage(tidied(m.JSON))
 	}
-	c.renameReasoning(lacks)
+	c.rename(lacks)
 	for _, t := range r.offered {
 		c.tools = appendItem(c.tools, t)
 	}
@@ -78,6 +79,9 @@ func newConversation(r *request, p *workspace.PromptTexts, indexes []Index, lack
 func (c *conversation) moveTo(fresh conversation) {
 	c.fields, c.tools, c.choice, c.format = fresh.fields, fresh.tools, fresh.choice, fresh.format
 	c.messages = plain(c.messages)
+	if fresh.first {
+		c.joinSystems()
+	}
 	if c.before == nil || fresh.before == nil {
 		c.before = fresh.before
 	}
@@ -118,33 +122,70 @@ func (c *conversation) rename(lacks lack) (changed bool) {
 		c.fields = fields.Append(nil)
 		c.fields = c.fields[:len(c.fields)-1]
 	}
+	if lacks&lacksSystems != 0 && c.joinSystems() {
+		changed = true
+	}
 	return c.renameReasoning(lacks) || changed
 }
 
-// renameReasoning gives the reasoning in messages its other name, or leaves it out.
+// renameReasoning gives the reasoning in messages its other name, leaves it out, or puts a
+// blank where there is none: providers that want reasoning refuse an empty one, too.
 func (c *conversation) renameReasoning(lacks lack) (changed bool) {
-	if lacks&(lacksContent|lacksReasoning) == 0 {
+	if lacks&ofReasoning == 0 {
 		return false
 	}
 	items, _ := jsonbody.ArrayOf(slices.Concat([]byte{'['}, c.messages, []byte{']'}))
 	c.messages = c.messages[:0:0]
 	for _, v := range items {
 		m, _ := jsonbody.ObjectOf(v)
-		before := len(m)
-		text := m["reasoning_content"]
-		delete(m, "reasoning_content")
-		if lacks&lacksReasoning != 0 {
+		before, text := len(m), m["reasoning_content"]
+		switch {
+		case lacks&(lacksContent|lacksReasoning) == 0:
+			if m.Text("role") == "assistant" && m.Text("reasoning_content") == "" {
+				m["reasoning_content"] = jsonbody.Quote(cmp.Or(m.Text("reasoning"), " "))
+				v, changed = m.Append(nil), true
+			}
+			c.messages = appendItem(c.messages, v)
+			continue
+		case lacks&lacksReasoning != 0:
 			delete(m, "reasoning")
 			delete(m, "reasoning_details")
-		} else if text != nil && m["reasoning"] == nil {
+		case text != nil && m["reasoning"] == nil:
 			m["reasoning"] = text
 		}
+		delete(m, "reasoning_content")
 		if text != nil || len(m) < before {
 			v, changed = m.Append(nil), true
 		}
 		c.messages = appendItem(c.messages, v)
 	}
 	return changed
+}
+
+// joinSystems moves the texts of all system messages behind the prompt, into the one
+// message that a model takes, and reports whether there were some.
+func (c *conversation) joinSystems() (changed bool) {
+	c.first = true
+	items, _ := jsonbody.ArrayOf(slices.Concat([]byte{'['}, c.messages, []byte{']'}))
+	c.messages = c.messages[:0:0]
+	for _, v := range items {
+		m, _ := jsonbody.ObjectOf(v)
+		if role := m.Text("role"); role != "system" && role != "developer" {
+			c.messages = appendItem(c.messages, v)
+			continue
+		}
+		changed = true
+		c.system = joinTexts(c.system, string(textIn(m["content"])))
+	}
+	return changed
+}
+
+// joinTexts puts two texts below each other, either of which may be empty.
+func joinTexts(text, more string) string {
+	if text == "" || more == "" {
+		return text + more
+	}
+	return text + "\n\n" + more
 }
 
 // addMessage appends a message.
@@ -218,8 +259,12 @@ const formatWords = "Give this answer in the format that was asked for, and noth
 // asks for an answer. It is a copy.
 func (c *conversation) roundBody(round int, last bool) []byte {
 	prompts, tools := c.prompts.Effective(), c.tools
-	if c.before != nil && len(c.before.found) > 0 {
-		prompts.System = strings.TrimPrefix(prompts.System+"\n\n"+string(c.before.found), "\n\n")
+	prompts.System = joinTexts(prompts.System, c.system)
+	switch {
+	case c.before != nil:
+		prompts.System = joinTexts(prompts.System, string(c.before.found))
+	case last && !c.answered:
+		prompts.System = joinTexts(prompts.System, lastWords)
 	}
 	if last || c.before != nil {
 		tools = nil
@@ -234,11 +279,8 @@ func (c *conversation) roundBody(round int, last bool) []byte {
 		b = append(b, `,"role":"system"},`...) // one message there is
 	}
 	b = append(b, c.messages...)
-	switch {
-	case c.answered:
+	if c.answered {
 		b = append(rawjson.AppendString(append(b, `,{"role":"user","content":`...), formatWords), '}')
-	case last && c.before == nil:
-		b = append(rawjson.AppendString(append(b, `,{"role":"system","content":`...), lastWords), '}')
 	}
 	b = append(b, ']')
 	if last && c.format != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/api/openai"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/chaterr"
 	"github.com/parley-search/parley/host/internal/base/outbound"
@@ -179,6 +181,36 @@ func TestBreakAfterFinish(t *testing.T) {
 	s.Hang = true // [DONE], and the provider leaves the connection open
 	if tr := newFixture(t, s).ask(t, hello); tr.finish() != "stop" {
 		t.Errorf("finish = %q", tr.finish())
+	}
+}
+
+// An openAtEnd notes how many responses are open when the client has all of the answer.
+type openAtEnd struct {
+	*transcript
+	f    *fixture
+	open int
+}
+
+func (o *openAtEnd) WriteFrames(b []byte, last bool) error {
+	if last {
+		o.open = o.f.upstream.Open()
+	}
+	return o.transcript.WriteFrames(b, last)
+}
+
+// TestEndBeforeDrain: a client has the end of its answer before the host waits for that of
+// the provider's response.
+func TestEndBeforeDrain(t *testing.T) {
+	s := say("text:x", "finish:stop", "[DONE]")
+	s.Hang = true
+	f := newFixture(t, s)
+	a, err := f.Start(t.Context(), auth.Everyone(), "demo", []byte(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &openAtEnd{transcript: &transcript{t: t}, f: f}
+	if err := a.WriteTo(openai.NewChunks(o, false)); err != nil || !o.done || o.open != 1 || f.upstream.Open() != 0 {
+		t.Errorf("%v, done %v, %d responses open at the end, %d behind it; want 1 and 0", err, o.done, o.open, f.upstream.Open())
 	}
 }
 

@@ -242,8 +242,8 @@ func (s *guardedSink) EndRound(c *Carry) {
 	}
 	if len(c.Calls) > 0 {
 		c.Guards = s.g.State()
-		c.Details = s.seal(c)
 	}
+	c.Details = s.seal(c)
 	s.Sink.EndRound(c)
 }
 

@@ -302,6 +302,26 @@ func TestGuardsSealed(t *testing.T) {
 	}
 }
 
+// TestGuardedTextCarry: what a plugin leaves with an answer without calls goes back behind
+// guards, too: the message is known by the text that the client has.
+func TestGuardedTextCarry(t *testing.T) {
+	f, _ := newGuarded(t, say("text:Hello <", "text:E1> and <E", "carry:K", "finish:stop"))
+	var sealed []chat.Carry
+	f.seal = func(c *chat.Carry) string {
+		sealed = append(sealed, *c)
+		return chat.SealedMark + "x"
+	}
+	tr := f.ask(t, myAddress)
+	if got := tr.field("content"); got != "Hello ann@b.example and <E" || strings.Count(tr.raw.String(), chat.SealedMark) != 1 {
+		t.Errorf("the client gets %s", tr.raw.String())
+	}
+	f.carries = sealed
+	f.ask(t, `{"model":"m","messages":[{"role":"user","content":"I am ann@b.example."},{"role":"assistant","content":"Hello ann@b.example and <E"},{"role":"user","content":"And?"}]}`)
+	if all := f.source.Requests(); len(all) != 2 || !slices.Equal(all[1].TextCarry, []string{"Sw=="}) {
+		t.Errorf("the plugin is asked %+v, want a carry", all)
+	}
+}
+
 type keptCarries struct {
 	chat.Discard
 	all []chat.Carry

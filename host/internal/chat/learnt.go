@@ -13,7 +13,7 @@ import (
 )
 
 // A lack is what a model cannot do, as its provider has said in a refusal.
-type lack uint8
+type lack uint16
 
 const (
 	lacksTools           lack = 1 << iota // it takes no tools
@@ -23,10 +23,15 @@ const (
 	lacksMaxCompletion                    // it takes max_tokens instead
 	lacksContent                          // it takes reasoning instead of reasoning_content in messages
 	lacksReasoning                        // it takes no reasoning in messages
+	lacksBare                             // it takes no message of an assistant without reasoning_content
+	lacksSystems                          // it takes one system message, the first
 )
 
 // renamed are the parameters that a model lacks, which can be asked for otherwise.
-const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion | lacksContent | lacksReasoning
+const renamed = lacksStreamOptions | lacksMaxTokens | lacksMaxCompletion | lacksSystems | ofReasoning
+
+// ofReasoning are those of the reasoning in messages.
+const ofReasoning = lacksContent | lacksReasoning | lacksBare
 
 // A learner keeps what models cannot do, so that each caller is refused once. What one of them is told counts for it
 // alone: a provider's refusal may quote the request, and say whatever a client wants it to say. Its zero value is ready;
@@ -68,6 +73,12 @@ func lackIn(message string) lack {
 			}
 		}
 		return false
+	}
+	if has("reasoning_content", "reasoning content") && has("passed back", "missing", "must include", "must be included", "must be provided", "is required") {
+		return lacksBare
+	}
+	if has("system message must be", "system messages are", "multiple system messages", "system role must", "incorrect role information") {
+		return lacksSystems
 	}
 	if has("not support", "unsupported", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "extra ") {
 		limit, whole := strings.Index(message, "max_tokens"), strings.Index(message, "max_completion_tokens")
@@ -119,7 +130,7 @@ func (a *Answer) adaptToModel(cause error) bool {
 		return false
 	}
 	lacks, searches := lackIn(e.Message), len(a.talk.indexes) > 0
-	if a.outcome.Rounds != 1 && lacks&(lacksContent|lacksReasoning) == 0 {
+	if a.outcome.Rounds != 1 && lacks&(ofReasoning|lacksSystems) == 0 {
 		return false // of all others the first round would have been refused
 	}
 	switch {

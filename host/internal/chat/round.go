@@ -23,7 +23,7 @@ const (
 	maxErrorBody = 64 << 10
 	// lingering is how long a provider may take to end its response after
 	// [DONE]: to wait a little leaves the connection fit for the next request.
-	lingering = 250 * time.Millisecond
+	lingering = 100 * time.Millisecond
 	// maxRoundText bounds what is kept of a round's text for the next round.
 	maxRoundText = 4 << 20
 	// maxBatch is how many bytes of events one decode call gets, unless a
@@ -66,6 +66,7 @@ type round struct {
 // openRound begins the next round. It returns with a response that is a success, or a
 // reply.
 func (a *Answer) openRound() error {
+	a.drainRound()
 	rd := &a.round
 	if a.talk.before != nil {
 		if err := a.searchBeforehand(); err != nil {
@@ -333,18 +334,26 @@ func inputSize(state []byte, events []abi.Event) int {
 	return n
 }
 
-// endRound lets the round's response go; err is why it failed. It may be called
-// more than once.
+// endRound lets the round's response go, unless drainRound is to; err is why it failed.
+// It may be called more than once.
 func (a *Answer) endRound(err error) {
 	a.endTrace(err)
-	if err == nil && a.round.done {
+	if err != nil || !a.round.done {
+		a.round.done = false
+		a.round.close()
+	}
+	a.callOff()
+	a.settleRound()
+}
+
+// drainRound reads what is left of the response of a round that has ended, once the
+// client has what came of it.
+func (a *Answer) drainRound() {
+	if a.round.done {
 		a.round.done = false
 		a.returnBuffers()
 		a.round.drain()
 	}
-	a.round.close()
-	a.callOff()
-	a.settleRound()
 }
 
 // close lets the response go. It may be called more than once.

@@ -41,10 +41,12 @@ func (c *conversation) replay(m *spoken) bool {
 	var texts strings.Builder
 	n := 0
 	for it := carried.Items(); it.Next(); {
-		texts.WriteString(it.Value.Get("text").String())
-		if id := it.Value.Get("id"); len(id) > 0 {
+		switch it.Value.Get("type").String() {
+		case "text":
+			texts.WriteString(it.Value.Get("text").String())
+		case "tool_use":
 			n++
-			if callOf(m.calls, id.String()) == nil {
+			if callOf(m.calls, it.Value.Get("id").String()) == nil {
 				return false
 			}
 		}
@@ -68,6 +70,10 @@ func (c *conversation) replay(m *spoken) bool {
 			c.text(assistant, b.Get("text"), nil)
 		case "tool_use":
 			c.call(callOf(m.calls, b.Get("id").String()))
+		default:
+			if c.own { // they are refused without their tools
+				c.add(assistant, string(b))
+			}
 		}
 	}
 	return true

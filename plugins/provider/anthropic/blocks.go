@@ -17,6 +17,7 @@ const (
 	blockText
 	blockThinking
 	blockCall
+	blockAnswer // a call of answerTool
 )
 
 // maxCalls bounds the calls of one response; clients' own bound is near.
@@ -57,6 +58,8 @@ func (p *anthropic) blockStart(s *state, index int64, v rawjson.Value, out *prov
 		s.Carry.redacted(v.Get("data"), out)
 	case "tool_use":
 		return p.callStart(s, index, v, out)
+	default:
+		s.Carry.own(v, out)
 	}
 	return nil
 }
@@ -85,6 +88,9 @@ func (p *anthropic) thinkingStart(s *state, thinking, signature rawjson.Value, o
 // blockStop takes the end of a block.
 func (p *anthropic) blockStop(s *state, out *provider.Out) {
 	s.Carry.close(out)
+	if s.Block == blockAnswer && !s.Answered {
+		out.Text([]byte("{}"))
+	}
 	s.Block = blockOther
 }
 
@@ -107,8 +113,17 @@ func (p *anthropic) blockDelta(s *state, index int64, v rawjson.Value, doc []byt
 		s.Carry.signature(v.Get("signature"), out)
 	case "input_json_delta":
 		i := callAt(s, index, out)
-		if i < 0 {
-			return // of a server's tool
+		switch {
+		case s.Block == blockAnswer:
+			piece := v.Get("partial_json")
+			if p.emit(textAnswer, 0, piece, out) {
+				s.Answered = true
+				p.learn(s, textAnswer, 0, doc, piece, out)
+			}
+			return
+		case i < 0:
+			s.Carry.input(v.Get("partial_json"), out)
+			return
 		}
 		if entry := out.Memo[i*callSize:]; entry[8] == argumentsWhole {
 			return
@@ -139,7 +154,15 @@ func (p *anthropic) thinkingDelta(s *state, thinking rawjson.Value, doc []byte, 
 // callStart opens a call. One without a name cannot be answered and is left out.
 func (p *anthropic) callStart(s *state, index int64, v rawjson.Value, out *provider.Out) error {
 	id, name := v.Get("id").String(), v.Get("name").String()
-	if name == "" {
+	input := v.Get("input")
+	whole := input.Kind() == rawjson.Object && input.Len() > 0 && input.Clean()
+	switch name {
+	case "":
+		return nil
+	case answerTool:
+		if s.Block, s.Answered = blockAnswer, whole; whole {
+			out.Text(input)
+		}
 		return nil
 	}
 	i := int(s.Calls)
@@ -153,7 +176,7 @@ func (p *anthropic) callStart(s *state, index int64, v rawjson.Value, out *provi
 	s.Carry.call(id, out)
 	out.ToolStart(i, id, name)
 	arguments := byte(argumentsNone)
-	if input := v.Get("input"); input.Kind() == rawjson.Object && input.Len() > 0 && input.Clean() {
+	if whole {
 		out.ToolArguments(i, input)
 		arguments = argumentsWhole
 	}

@@ -31,18 +31,23 @@ func (e *encoder) encode(r *provider.Request) ([]byte, error) {
 	f := e.familyOf(model)
 	messages := chat.Get("messages")
 	talk.reset(len(messages))
+	talk.own = hasOwnTools(chat.Get("tools"))
 	e.body = slices.Grow(e.body[:0], 2*len(messages))
 	if err := talk.read(messages, r); err != nil {
 		return nil, err
 	}
-	if format := chat.Get("response_format"); !f.constrained() || format.Path("json_schema", "schema").Kind() != rawjson.Object {
-		if text := openai.AskForJSON(format); text != "" {
-			talk.system = appendItem(talk.system, append(append(rawjson.Value(`{"type":"text","text":`), rawjson.Quote(text)...), '}'))
-		}
+	format := chat.Get("response_format")
+	words := openai.AskForJSON(format)
+	schema := format.Path("json_schema", "schema")
+	if words != "" && !f.answersByTool() && !(f.constrained() && schema.Kind() == rawjson.Object) {
+		talk.system = appendItem(talk.system, append(append(rawjson.Value(`{"type":"text","text":`), rawjson.Quote(words)...), '}'))
 	}
 	tools, err := toolsOf(chat, f, talk.names)
 	if err != nil {
 		return nil, err
+	}
+	if words != "" && f.answersByTool() {
+		tools.addAnswer(schema, f)
 	}
 	limit, limited := limitOf(chat, f)
 	think := thinkingOf(chat, f, limit, tools.forced, talk.bare)

@@ -13,7 +13,8 @@ const maxCarry = 1<<20 - 64<<10
 // The API wants the thinking before a call back with the call's answer, to the
 // byte and in its place. So from the first thinking on, the blocks of the
 // response are carried as they come, joined by commas: thinking whole, text
-// too, and of calls the id, as the chat has the rest.
+// too, and of calls the id, as the chat has the rest. So are the blocks of the API's own
+// tools, from the first one on.
 type carryState struct {
 	Bytes uint32
 	Open  openString
@@ -28,6 +29,8 @@ const (
 	openText
 	openThinking
 	openSignature
+	openInput     // of a block of the API's own tools, which comes as JSON
+	openInputSome // a piece of it was carried
 )
 
 // raw carries a piece of JSON.
@@ -116,10 +119,43 @@ func (c *carryState) signature(piece rawjson.Value, out *provider.Out) {
 	c.raw(out, text)
 }
 
+// own carries a block of the API's own tools: whole, or up to its input, where that is
+// still to come.
+func (c *carryState) own(v rawjson.Value, out *provider.Out) {
+	block := rawjson.EditOf(v)
+	input := block.Get("input")
+	switch {
+	case block.Get("type").Kind() != rawjson.String || !v.Clean():
+	case input.Kind() == rawjson.Object && input.Len() == 0:
+		block.Drop("input")
+		begin := block.Value()
+		c.item(out, string(begin[:len(begin)-1])+`,"input":`)
+		c.Open = openInput
+	default:
+		c.item(out, string(v))
+	}
+}
+
+// input carries a piece of the input of such a block.
+func (c *carryState) input(piece rawjson.Value, out *provider.Out) {
+	text, _ := piece.Text()
+	if len(text) > 0 && (c.Open == openInput || c.Open == openInputSome) {
+		c.Open = openInputSome
+		c.raw(out, text)
+	}
+}
+
 // close ends the open block.
 func (c *carryState) close(out *provider.Out) {
-	if c.Open != openNone {
-		c.raw(out, []byte(`"}`))
-		c.Open = openNone
+	end := `"}`
+	switch c.Open {
+	case openNone:
+		return
+	case openInput:
+		end = "{}}"
+	case openInputSome:
+		end = "}"
 	}
+	c.raw(out, []byte(end))
+	c.Open = openNone
 }

@@ -33,6 +33,7 @@ type conversation struct {
 	turns  []byte // messages that are whole
 	names  []string
 	files  bool // a block names one that the provider was given before
+	own    bool // the request has some of the API's own tools
 	bare   bool // the calls that were answered last have no thinking before them
 
 	role    byte   // of the open turn, 0 before the first

@@ -17,6 +17,7 @@ type state struct {
 	Named    bool // the Response record is out
 	Seen     bool // an event of a message has come
 	Done     bool
+	Answered bool // of a block of answerTool, some text is out
 	Finish   finish
 	Block    block
 	Calls    uint16

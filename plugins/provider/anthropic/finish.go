@@ -12,14 +12,15 @@ const (
 	finishUnknown
 )
 
-// finishOf reads a stop reason. end_turn, stop_sequence and pause_turn are stops.
+// finishOf reads a stop reason. At pause_turn the answer is not whole, and nothing here
+// goes on with it: it is as one that is not known.
 func finishOf(reason []byte) finish {
 	switch string(reason) {
 	case "":
 		return finishNone
 	case "max_tokens", "model_context_window_exceeded":
 		return finishLength
-	case "end_turn", "stop_sequence", "pause_turn":
+	case "end_turn", "stop_sequence":
 		return finishStop
 	case "tool_use":
 		return finishTools

@@ -71,3 +71,8 @@ func (f family) samplesByOne() bool { return f >= 401 }
 
 // constrained reports whether a model can be held to a schema.
 func (f family) constrained() bool { return f >= 405 }
+
+// answersByTool reports whether a model is held to a format by a tool that it must call:
+// one of Claude's before the API knew formats. Of others it is not known whether they can
+// be made to call one, and the newest cannot.
+func (f family) answersByTool() bool { return f > 0 && !f.constrained() }

@@ -56,6 +56,41 @@ func (t *tools) read(chat rawjson.Edit, f family, used []string) error {
 	return nil
 }
 
+// answerTool is the tool by which a model answers that has no other way to be held to a
+// format: its input is the answer's text.
+const answerTool = "answer_as_json"
+
+// addAnswer adds answerTool, and has the model call it or another one. A schema that is
+// absent is that of any object.
+func (t *tools) addAnswer(schema rawjson.Value, f family) {
+	if schema.Kind() != rawjson.Object {
+		schema = rawjson.Value(`{"type":"object","additionalProperties":true}`)
+	}
+	tool := rawjson.Edit{
+		{Key: "name", Value: rawjson.Quote(answerTool)},
+		{Key: "description", Value: rawjson.Quote("Gives the answer, once you know it, as a JSON object with all that was asked for.")},
+		{Key: "parameters", Value: schema},
+	}
+	switch {
+	case len(t.list) == 0 || t.choice.Get("type").Is("none"):
+		t.choice = rawjson.Value(`{"type":"tool","name":"` + answerTool + `"}`)
+	case !t.forced:
+		t.choice = rawjson.Value(`{"type":"any","disable_parallel_tool_use":true}`)
+	}
+	t.list = appendItem(t.list, defineTool(tool.Value(), nil, f))
+	t.forced = true
+}
+
+// hasOwnTools reports whether some of the tools are the API's own.
+func hasOwnTools(tools rawjson.Value) bool {
+	for it := tools.Items(); it.Next(); {
+		if it.Value.Get("function").IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
 // defineTool returns the definition of a function.
 func defineTool(function, cache rawjson.Value, f family) rawjson.Value {
 	schema := rawjson.EditOf(function.Get("parameters"))

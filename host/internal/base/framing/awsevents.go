@@ -93,7 +93,7 @@ func (f *Framer) awsEvent(headers, payload []byte) (e abi.Event, ok bool) {
 		data, err := json.Marshal(map[string]string{"message": string(message)})
 		return abi.Event{Type: f.hostType(":error:", code), Data: data}, err == nil
 	}
-	return abi.Event{Type: f.typeName(event), Data: payload}, true
+	return abi.Event{Type: f.typeName(event), Data: f.pair(payload)}, true
 }
 
 // hostType is the name of a type of the host's own.

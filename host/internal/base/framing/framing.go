@@ -47,7 +47,8 @@ type Framer struct {
 	filled bool                // a read filled buf
 	events []abi.Event
 	types  map[string]string
-	mended []byte // holds the data of events that were not UTF-8
+	mended []byte        // holds the data of events that were not UTF-8, or had half a character
+	half   [halfLen]byte // the half that an event ended with; zeros: none
 	err    error
 	any    bool // an event was found
 
@@ -209,7 +210,7 @@ func (f *Framer) emit(typ string, data []byte) {
 		f.mended = appendMended(f.mended, data)
 		data = f.mended[from:len(f.mended):len(f.mended)]
 	}
-	f.events = append(f.events, abi.Event{Type: typ, Data: data})
+	f.events = append(f.events, abi.Event{Type: typ, Data: f.pair(data)})
 }
 
 // compact moves what is still needed to the front of the buffer.
