@@ -208,6 +208,9 @@ func (f *fold) isLast(p *Position, b []byte) bool {
 	return err == nil && checksum(b) == p.Last || crc32.Checksum(b, castagnoli) == p.Last
 }
 
+// rewind moves the fold back to a position that a database has.
+func (f *fold) rewind(p *Position) { f.Position, f.parts, f.held = *p, nil, 0 }
+
 // advance moves the fold behind a step, once the database has it.
 func (f *fold) advance(s *step) {
 	f.Position = s.next

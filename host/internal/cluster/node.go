@@ -29,7 +29,8 @@ type Node struct {
 
 	mu       lock // for the fold, the role, and appending
 	fold     fold
-	stored   Position // what the database has: the fold without held parts
+	stored   Position // what the database has: the fold without held parts, and void messages at its end
+	passed   uint64   // the last void message that was counted
 	verified bool     // the log has the last message that this node took
 	leading  bool
 	resigned bool

@@ -477,8 +477,8 @@ func (s *simulation) peace() error {
 				_ = n.readOn(ctx)
 			}
 			// One that has more than a log that was made again cannot get level.
-			level = level && (n.halted != nil || int(n.stored.Seq) >= len(s.log.list))
-			leads = leads || n.leading && n.halted == nil && int(n.stored.Seq) == len(s.log.list)
+			level = level && (n.halted != nil || int(n.fold.Seq) >= len(s.log.list))
+			leads = leads || n.leading && n.halted == nil && int(n.fold.Seq) == len(s.log.list)
 		}
 		s.settle()
 		if level && leads {

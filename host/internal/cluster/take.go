@@ -11,6 +11,9 @@ import (
 // readOn takes what the log has behind the fold, as far as the replica that is
 // asked knows. mu is held.
 func (n *Node) readOn(ctx context.Context) error {
+	if !n.verified { // by what the database has, and not by what somebody else may have put behind it
+		n.fold.rewind(&n.stored)
+	}
 	for {
 		from := n.fold.Seq + 1
 		if !n.verified {
@@ -31,7 +34,9 @@ func (n *Node) readOn(ctx context.Context) error {
 					err = n.checkStored(ctx, err)
 				}
 				if here = here || err == nil; here {
-					n.passOver(m)
+					s := step{next: n.fold.Position, unverified: true}
+					s.next.Seq, s.next.Last = m.Seq, checksum(m.Record)
+					n.passOver(&s)
 					continue
 				}
 			}
@@ -58,15 +63,22 @@ func (n *Node) checkStored(ctx context.Context, why error) error {
 	return nil
 }
 
-// passOver takes a record of an earlier log of this cluster, which is void. The stored position
-// stays before it, so that the log is always compared by a message of its own. mu is held.
-func (n *Node) passOver(m Message) {
-	s := step{next: n.fold.Position}
-	s.next.Seq, s.next.Last = m.Seq, checksum(m.Record)
-	n.fold.advance(&s)
+// passOver takes a void message. The stored position stays before it, so that the log is always
+// compared by a message of its own: a void one may be in a stream that was made again, too. mu is
+// held.
+func (n *Node) passOver(s *step) {
+	n.fold.advance(s)
+	if s.next.Seq <= n.passed {
+		return
+	}
+	n.passed = s.next.Seq
 	n.counts.Void++
-	n.counts.Unverified++
-	n.tellUnverified(m.Seq)
+	if s.unverified {
+		n.counts.Unverified++
+		n.tellUnverified(n.passed)
+	} else {
+		n.o.Event(fmt.Sprintf("message %d of the cluster's log is void: it was written for place %d in term %d", n.passed, s.record.Prev+1, s.record.Term), nil)
+	}
 	n.publish()
 }
 
@@ -92,8 +104,11 @@ func (n *Node) take(m Message) error {
 		}
 		return n.halt(err)
 	}
-	if s.meaning == meansPart {
-		// Its position stays in memory: after a crash all parts are read again.
+	switch s.meaning {
+	case meansNothing:
+		n.passOver(&s)
+		return nil
+	case meansPart: // its position stays in memory: after a crash all parts are read again
 		n.fold.advance(&s)
 		return nil
 	}
@@ -125,14 +140,6 @@ func (n *Node) take(m Message) error {
 			n.open.end(nil)
 			n.open = nil
 		}
-	default:
-		n.counts.Void++
-		if s.unverified {
-			n.counts.Unverified++
-			n.tellUnverified(m.Seq)
-			break
-		}
-		n.o.Event(fmt.Sprintf("message %d of the cluster's log is void: it was written for place %d in term %d", m.Seq, s.record.Prev+1, s.record.Term), nil)
 	}
 	n.publish()
 	return nil
