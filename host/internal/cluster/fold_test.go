@@ -154,6 +154,45 @@ func TestFoldUnverified(t *testing.T) {
 	}
 }
 
+// TestClaimsAgain: a claim names the URL that writes go to, and counts at one place of one log. So
+// nobody sends them elsewhere: not by a claim that was recorded, of a node that is gone by now, nor
+// a node with an old copy of its data, or with a key of before.
+func TestClaimsAgain(t *testing.T) {
+	key, before := Key("the key of this cluster"), Key("the key of before")
+	claim := func(f *fold, key Key, id string) []byte {
+		r := Record{Format: 2, Kind: KindClaim, Log: 7, Term: f.Term + 1, Prev: f.Seq, Chain: f.Chain, Data: []byte(`{"id":"` + id + `","url":"http://` + id + `","format":2}`)}
+		return r.Encode(key)
+	}
+	f := &fold{partLen: 100, key: key}
+	write := func() {
+		t.Helper()
+		list, err := f.encode([]Op{{Kind: OpSet, Key: []byte("k")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.takeAll(list...); got != "t" || err != nil {
+			t.Fatalf("a transaction of the leader: %q, %v", got, err)
+		}
+	}
+	gone := claim(f, key, "gone")
+	if got, err := f.takeAll(gone); got != "c" || err != nil || f.Leader.URL != "http://gone" {
+		t.Fatalf("a claim: %q, %v, leader %+v", got, err, f.Leader)
+	}
+	old := *f // the copy
+	write()
+	if got, err := f.takeAll(claim(f, key, "now")); got != "c" || err != nil {
+		t.Fatalf("the next claim: %q, %v", got, err)
+	}
+	for range 3 { // places
+		write()
+		for what, b := range map[string][]byte{"recorded": gone, "of an old copy": claim(&old, key, "old"), "of a key of before": claim(f, before, "removed")} {
+			if got, err := f.takeAll(b); got != "-" || err != nil || f.Term != 2 || f.Leader.URL != "http://now" {
+				t.Errorf("a claim %s at place %d: %q, %v, term %d, leader %+v; want it void", what, f.Seq, got, err, f.Term, f.Leader)
+			}
+		}
+	}
+}
+
 // TestFound: a node without data begins no log; who is told to does, once, and only nodes
 // with the key go on with it.
 func TestFound(t *testing.T) {

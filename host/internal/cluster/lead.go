@@ -49,40 +49,71 @@ func (n *Node) append(ctx context.Context, draft func() ([]Op, error)) (*attempt
 	if err != nil || len(ops) == 0 {
 		return nil, err
 	}
-	records, err := n.fold.encode(ops)
-	if err != nil {
-		return nil, err
+	began := time.Now()
+	for {
+		records, err := n.fold.encode(ops)
+		if err != nil {
+			return nil, err
+		}
+		err = n.send(ctx, records)
+		if err == nil {
+			n.counts.Wrote++
+			n.counts.Took += n.reached.Sub(began)
+			return nil, n.takeOwn(records)
+		}
+		// Maybe it counts, maybe not: the log shows it, at the latest once a node claims the
+		// next term.
+		n.counts.Failed++
+		a, last := &attempt{term: n.fold.Term, n: n.fold.N + 1, done: make(chan struct{})}, n.fold.Seq
+		n.open = a
+		lost := n.lookBack(ctx, last)
+		if n.open == nil { // what became of it is known
+			return a, nil
+		}
+		if !lost || time.Since(began) > n.o.Lease {
+			n.depose(fmt.Errorf("append message %d: %w", last+1, err))
+			n.poke()
+			return a, nil
+		}
+		n.open = nil // what took its place is void and changed nothing: it goes behind that
 	}
+}
+
+// send appends records of this node's, and notes that the log answers.
+func (n *Node) send(ctx context.Context, records [][]byte) error {
 	// A caller that leaves does not end the term. Many parts take longer than a
 	// lease, and the others would claim meanwhile.
 	stop := func() {}
 	if len(records) > 1 {
 		stop = n.keepBeating()
 	}
-	began := time.Now()
-	err = n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq)
+	err := n.o.Log.Append(context.WithoutCancel(ctx), records, n.fold.Seq)
 	stop()
-	if err != nil {
-		// Maybe it counts, maybe not, and nothing can be appended behind it. So
-		// the term is over; the log shows it once a node claims the next one.
-		n.counts.Failed++
-		n.open = &attempt{term: n.fold.Term, n: n.fold.N + 1, done: make(chan struct{})}
-		a := n.open
-		n.depose(fmt.Errorf("append message %d: %w", n.fold.Seq+1, err))
-		n.poke()
-		return a, nil
+	if err == nil {
+		n.reached = time.Now()
+		n.noteLevel()
 	}
-	n.reached = time.Now()
-	n.counts.Wrote++
-	n.counts.Took += n.reached.Sub(began)
-	n.noteLevel()
+	return err
+}
+
+// takeOwn takes records that this node wrote, and tells the others.
+func (n *Node) takeOwn(records [][]byte) error {
 	for _, b := range records {
 		if err := n.take(Message{n.fold.Seq + 1, b}); err != nil {
-			return nil, fmt.Errorf("%w: it is in the log, and this node cannot apply it: %w", ErrUnknown, err)
+			return fmt.Errorf("%w: it is in the log, and this node cannot apply it: %w", ErrUnknown, err)
 		}
 	}
 	n.sendBeat()
-	return nil, nil
+	return nil
+}
+
+// lookBack reads what the log has behind message last, where an append of this leader failed, and
+// so ends the open attempt where it is there. It reports whether the attempt is lost while the
+// term goes on: something void has its place. mu is held.
+func (n *Node) lookBack(ctx context.Context, last uint64) (lost bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.o.Lease/2)
+	defer cancel()
+	return n.readOn(ctx) == nil && n.leading && n.fold.held == 0 && n.fold.Seq > last
 }
 
 // errBehind: a claim now would be void, or the log is not what it was.

@@ -20,10 +20,6 @@ type Log interface {
 	Read(ctx context.Context, from uint64) ([]Message, error)
 }
 
-// ErrNobody is the error of [Log.Append] where nobody takes messages now, so that none is in the
-// log: its servers elect who does.
-var ErrNobody = errors.New("nobody takes messages for the log now")
-
 // A Message is an entry of a [Log]. The bytes of its record are not changed.
 type Message struct {
 	Seq    uint64

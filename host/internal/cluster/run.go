@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -281,19 +280,11 @@ func (n *Node) round(ctx context.Context, wait *time.Duration, beat bool) {
 		}
 		return
 	}
-	claims := n.counts.Claims
 	err := n.claim(ctx)
 	n.report(ctx, err)
-	if err != nil && (n.counts.Claims == claims || errors.Is(err, ErrNobody)) {
-		return // nothing was written, and nobody else can claim either: the next round tries again
-	}
-	*wait = n.delay()
-	if err != nil && n.open == nil {
-		// Another claim may be in the log, whose writer is not heard of yet.
-		n.hearing.Lock()
-		n.heard.leader = time.Now().Add(-n.o.Lease / 2)
-		n.hearing.Unlock()
-	}
+	if err == nil {
+		*wait = n.delay()
+	} // else the next round tries again: it reads what has the place, where something has
 }
 
 // report tells of an error of the log once, and of its end. What halts the node

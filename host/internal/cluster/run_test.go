@@ -57,7 +57,7 @@ func (e memEnd) Append(ctx context.Context, messages [][]byte, last uint64) erro
 	takes, nobody := e.takes, e.nobody
 	e.mu.Unlock()
 	if nobody {
-		return ErrNobody
+		return errNoAnswer
 	}
 	if len(messages) > 1 {
 		<-time.After(takes)
@@ -485,6 +485,19 @@ func TestStray(t *testing.T) {
 		c.level(first)
 		if s := c.nodes[first].Status(); !s.Leading || s.Position.Term != 1 || s.Counts.Void != 1 {
 			t.Errorf("status %+v, want the leader of term 1, which passed over one message", s)
+		}
+		// One that comes right before a write has its place: the write goes behind it.
+		for range 3 {
+			c.log.mu.Lock()
+			c.log.list = append(c.log.list, []byte("hello again"))
+			c.log.mu.Unlock()
+			if err := c.set(first, "a", "2"); err != nil {
+				t.Error(err)
+			}
+		}
+		c.level(first)
+		if s := c.nodes[first].Status(); !s.Leading || s.Position.Term != 1 || s.Position.N != 4 || s.Counts.Void != 4 {
+			t.Errorf("status %+v, want the leader of term 1 with 4 transactions, which passed over 4 messages", s)
 		}
 	})
 }
@@ -970,6 +983,42 @@ func TestEarlierLog(t *testing.T) {
 	earlier.list = append(earlier.list[:n.fold.Seq], r.Encode(key))
 	if err := n.readOn(t.Context()); !errors.Is(err, ErrOtherLog) || n.halted == nil {
 		t.Errorf("a stream made again: %v, halted %v; want the node halted by another log", err, n.halted)
+	}
+}
+
+// TestStrayInAnotherLog: a node that reads what somebody put behind its place, in a stream that was
+// made again meanwhile, does not take that stream for its own log because of it: neither when it
+// reads on, nor when it would claim.
+func TestStrayInAnotherLog(t *testing.T) {
+	key := Key("the key of this cluster")
+	open := func(log *memLog) *Node {
+		t.Helper()
+		n, err := Open(Options{Begins: true, ID: "a", Log: memEnd{log, "a"}, Database: &simDB{data: map[string]string{}}, Key: key})
+		if err == nil {
+			err = n.claim(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, behind := range []bool{true, false} {
+		was, now := new(memLog), new(memLog)
+		n, other := open(was), open(now)
+		now.list = append(now.list, []byte("hello"))
+		if behind {
+			if a, err := other.append(t.Context(), func() ([]Op, error) { return []Op{{Kind: OpSet, Key: []byte("k")}}, nil }); a != nil || err != nil {
+				t.Fatal(a, err)
+			}
+		}
+		n.o.Log = memEnd{now, "a"}
+		err := n.readOn(t.Context())
+		if err == nil {
+			err = n.claim(t.Context())
+		}
+		if !errors.Is(err, ErrOtherLog) || n.halted == nil {
+			t.Errorf("with a record behind the message: %v: %v, halted %v; want the node halted by another log", behind, err, n.halted)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parley-search/parley/host/internal/base/contain"
 	"github.com/parley-search/parley/host/internal/cluster"
 )
 
@@ -53,8 +54,12 @@ func (l *Log) Hear(f func(cluster.Beat)) error {
 			return
 		}
 		var b cluster.Beat
-		if json.Unmarshal(m.Data, &b) == nil {
-			f(b)
+		if json.Unmarshal(m.Data, &b) != nil {
+			return
+		}
+		// This goroutine is of NATS' client, which contains no panic.
+		if err := contain.Call(func() error { f(b); return nil }); err != nil {
+			l.o.Event("what a node tells could not be taken", err)
 		}
 	})
 	if err != nil {

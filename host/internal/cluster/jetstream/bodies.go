@@ -187,8 +187,8 @@ func (b *Bodies) DropBody(name string) error {
 }
 
 // PutBefore lists the names that were put before a time, by the clock of the servers.
-func (b *Bodies) PutBefore(at time.Time) (names []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*b.log.o.Timeout)
+func (b *Bodies) PutBefore(ctx context.Context, at time.Time) (names []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*b.log.o.Timeout)
 	defer cancel()
 	s, err := b.open(ctx)
 	if err != nil {

@@ -5,9 +5,11 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -126,6 +128,9 @@ func (l *Log) why(err error) error {
 // other. Each expects the one before, so that where one is lost, those behind it
 // are refused; nothing depends on that.
 func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error {
+	if len(messages) == 1 {
+		return l.appendOne(ctx, messages[0], last)
+	}
 	late := time.NewTimer(l.o.Timeout) // with each answer the next one gets as long
 	defer late.Stop()
 	var acks []jetstream.PubAckFuture
@@ -145,9 +150,6 @@ func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error 
 			}
 			late.Reset(l.o.Timeout)
 		case err := <-f.Err():
-			if len(messages) == 1 && errors.Is(err, jetstream.ErrNoStreamResponse) {
-				err = fmt.Errorf("%w: %w", cluster.ErrNobody, err)
-			}
 			return fmt.Errorf("message %d: %w", want, err)
 		case <-late.C:
 			return fmt.Errorf("message %d: no answer for %v", want, l.o.Timeout)
@@ -156,6 +158,77 @@ func (l *Log) Append(ctx context.Context, messages [][]byte, last uint64) error 
 		}
 	}
 	return nil
+}
+
+// taken are the codes by which a server refuses a message whose place another one has.
+var taken = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant}
+
+// sendAgain is how often a message is sent that has no answer yet.
+const sendAgain = 250 * time.Millisecond
+
+// appendOne appends one message, and sends it again until somebody answers: while the servers
+// elect who leads the stream, nobody takes it, and it is not even said that nobody does where
+// somebody else listens to its subject. It cannot count twice, since it is for one place.
+func (l *Log) appendOne(ctx context.Context, b []byte, last uint64) error {
+	want := last + 1
+	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	answers := make(chan *nats.Msg, 2*l.o.Timeout/sendAgain)
+	m := nats.NewMsg(l.subject())
+	m.Reply, m.Data = l.conn.NewInbox(), b
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	sub, err := l.conn.ChanSubscribe(m.Reply, answers)
+	if err != nil {
+		return fmt.Errorf("message %d: %w", want, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // it fails where the connection is closed
+	tick := time.NewTicker(sendAgain)
+	defer tick.Stop()
+	sent, why, refused := 0, error(nil), error(nil)
+	send := func() error {
+		err := l.conn.PublishMsg(m)
+		if errors.Is(err, nats.ErrReconnectBufExceeded) { // there is no connection just now
+			why = err
+			return nil
+		}
+		sent++
+		return err
+	}
+	if err := send(); err != nil {
+		return fmt.Errorf("message %d: %w", want, err)
+	}
+	for {
+		select {
+		case answer := <-answers:
+			var ack struct {
+				Error *jetstream.APIError
+				jetstream.PubAck
+			}
+			switch err := json.Unmarshal(answer.Data, &ack); {
+			case len(answer.Data) == 0:
+				why = nats.ErrNoResponders
+			case err != nil:
+				return fmt.Errorf("message %d: the answer is none: %w", want, err)
+			case ack.Error == nil && (ack.Sequence != want || ack.Stream != l.stream()):
+				return fmt.Errorf("message %d: it is %d in stream %s", want, ack.Sequence, ack.Stream)
+			case ack.Error == nil:
+				return nil
+			case sent > 1 && slices.Contains(taken, ack.Error.ErrorCode):
+				refused = ack.Error // maybe by one that was sent before, whose answer comes soon
+			default:
+				return fmt.Errorf("message %d: %w", want, ack.Error)
+			}
+		case <-tick.C:
+			if refused != nil {
+				return fmt.Errorf("message %d: %w", want, refused)
+			}
+			if err := send(); err != nil {
+				return fmt.Errorf("message %d: %w", want, err)
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("message %d: no answer: %w", want, cmp.Or(why, ctx.Err()))
+		}
+	}
 }
 
 // What one question may return.

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/parley-search/parley/host/internal/base/freeport"
@@ -392,11 +395,11 @@ func TestBodyStalls(t *testing.T) {
 	if err := l.Bodies().GetBody("lost", &b); !errors.Is(err, errStalled) {
 		t.Errorf("the body without chunks: %v, want %v", err, errStalled)
 	}
-	list, err := l.Bodies().PutBefore(time.Now().Add(-time.Hour))
+	list, err := l.Bodies().PutBefore(t.Context(), time.Now().Add(-time.Hour))
 	if err != nil || len(list) != 0 {
 		t.Errorf("bodies that were put an hour ago: %v, %v", list, err)
 	}
-	if list, err = l.Bodies().PutBefore(time.Now().Add(time.Hour)); err != nil || len(list) != 2 {
+	if list, err = l.Bodies().PutBefore(t.Context(), time.Now().Add(time.Hour)); err != nil || len(list) != 2 {
 		t.Errorf("all bodies: %v, %v", list, err)
 	}
 	if _, err := l.get(t.Context(), silentStore{s}, l.bucket(), "whole"); !errors.Is(err, errStalled) {
@@ -410,6 +413,76 @@ type silentStore struct{ jetstream.ObjectStore }
 func (silentStore) Get(ctx context.Context, _ string, _ ...jetstream.GetObjectOpt) (jetstream.ObjectResult, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
+}
+
+// TestSentAgain: a message that nobody takes, while somebody else listens to its subject, is in
+// the log as soon as there is one.
+func TestSentAgain(t *testing.T) {
+	server := start(t, "one", 0)
+	l, listener := open(t, "a", server), open(t, "b", server)
+	l.o.Timeout = waittest.Patience
+	heard, err := listener.conn.SubscribeSync(l.subject())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- l.Append(ctx, [][]byte{[]byte("a")}, 0) }()
+	if _, err := heard.NextMsgWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Make(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatalf("a message that was sent before there was a log: %v", err)
+	}
+	if list, err := l.Read(ctx, 1); err != nil || len(list) != 1 || string(list[0].Record) != "a" {
+		t.Errorf("the log has %v, %v; want the message once", list, err)
+	}
+}
+
+// TestLeaderless: servers that answer for themselves while nobody leads the stream are not taken
+// for its leader: nothing can be written then.
+func TestLeaderless(t *testing.T) {
+	o := &server.Options{ServerName: "one", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(waittest.Patience) {
+		t.Fatal("the server is not ready")
+	}
+	l, other := open(t, "a", s), open(t, "b", s)
+	var leads atomic.Bool
+	_, err = other.conn.Subscribe("$JS.API.STREAM.INFO."+l.stream(), func(m *nats.Msg) {
+		leader := ""
+		if leads.Load() {
+			leader = "two"
+		}
+		_ = m.Respond(fmt.Appendf(nil, `{"type":"io.nats.jetstream.api.v1.stream_info_response","config":{"num_replicas":3},`+
+			`"state":{"first_seq":1,"last_seq":7},"cluster":{"name":"c","leader":%q,"replicas":[{"name":"two","current":true},{"name":"three","offline":true}]}}`, leader))
+	})
+	if err == nil {
+		err = other.conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.State(t.Context()); err == nil || !strings.Contains(err.Error(), "has no leader") {
+		t.Errorf("the state of a stream that nobody leads: %+v, %v", got, err)
+	}
+	if _, _, err := l.End(t.Context()); err == nil {
+		t.Error("the end of a stream that nobody leads: no error")
+	}
+	leads.Store(true)
+	want := []Server{{"two", "leader"}, {"two", "current"}, {"three", "offline"}}
+	if got, err := l.State(t.Context()); err != nil || !slices.Equal(got.Servers, want) {
+		t.Errorf("the servers of a stream that somebody leads: %+v, %v; want %+v", got.Servers, err, want)
+	}
 }
 
 // TestVersions: servers that cannot be read from are told apart by their version.

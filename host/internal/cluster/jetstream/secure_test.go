@@ -318,7 +318,7 @@ func TestShippedConf(t *testing.T) {
 			if _, _, err := l.OpenSnapshot(t.Context(), Snapshot{Log: 2}); err == nil {
 				t.Error("a snapshot of another log is opened")
 			}
-			names, err := l.Bodies().PutBefore(time.Now().Add(time.Hour))
+			names, err := l.Bodies().PutBefore(t.Context(), time.Now().Add(time.Hour))
 			if err := errors.Join(err, l.Bodies().DropBody("b"), l.DropSnapshot(t.Context(), Snapshot{Log: 1, Seq: 1}), l.Purge(t.Context(), 1)); err != nil || len(names) != 1 {
 				t.Errorf("bodies %v, %v", names, err)
 			}

@@ -31,21 +31,21 @@ type Server struct {
 	State string // leader, current, behind or offline
 }
 
-// State asks the stream's leader: where there is none, most of the servers that keep it are
-// away.
+// State asks the stream's leader. The error says so where there is none.
 func (l *Log) State(ctx context.Context) (State, error) {
 	info, err := l.info(ctx)
 	if err != nil {
 		return State{}, err
 	}
-	s := info.State
-	out := State{First: max(s.FirstSeq, 1), Last: s.LastSeq, Bytes: s.Bytes, Replicas: info.Config.Replicas}
-	leader := l.conn.ConnectedServerName()
-	if c := info.Cluster; c != nil {
-		leader = cmp.Or(c.Leader, leader)
+	s, c := info.State, info.Cluster
+	if c != nil && c.Leader == "" { // one of its servers answers for itself
+		return State{}, fmt.Errorf("stream %s has no leader: its servers elect one, or most of them are away", l.stream())
 	}
-	out.Servers = []Server{{leader, "leader"}}
-	if c := info.Cluster; c != nil {
+	out := State{First: max(s.FirstSeq, 1), Last: s.LastSeq, Bytes: s.Bytes, Replicas: info.Config.Replicas}
+	if c == nil {
+		out.Servers = []Server{{l.conn.ConnectedServerName(), "leader"}}
+	} else {
+		out.Servers = []Server{{c.Leader, "leader"}}
 		for _, r := range c.Replicas {
 			state := "current"
 			switch {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,8 +50,8 @@ func (s *Store) fetchBody(name string) error {
 const sweepAge = time.Hour
 
 // SweepShelf forgets the bodies of the cluster that no task waits with: what a
-// leader left that ended.
-func (s *Store) SweepShelf() error {
+// leader left that ended. It ends with ctx.
+func (s *Store) SweepShelf(ctx context.Context) error {
 	shelf := s.shelf
 	if shelf == nil {
 		return nil
@@ -59,11 +60,14 @@ func (s *Store) SweepShelf() error {
 	if err != nil {
 		return err
 	}
-	names, err := shelf.PutBefore(time.Now().Add(-sweepAge))
+	names, err := shelf.PutBefore(ctx, time.Now().Add(-sweepAge))
 	if err != nil {
 		return fmt.Errorf("list the cluster's bodies: %w", err)
 	}
 	for _, name := range names {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !known[name] {
 			if err := shelf.DropBody(name); err != nil {
 				return fmt.Errorf("forget a body of the cluster: %w", err)
@@ -82,5 +86,5 @@ type BodyShelf interface {
 	// DropBody forgets a name. One that is not there is no mistake.
 	DropBody(name string) error
 	// PutBefore lists the names that were put before a time.
-	PutBefore(time.Time) ([]string, error)
+	PutBefore(context.Context, time.Time) ([]string, error)
 }

@@ -252,9 +252,17 @@ func (m *member) leadTerm(ctx context.Context, term uint64) error {
 	m.leads.Store(term)
 	defer m.leads.Store(0)
 	m.Log.Info().Uint64("term", term).Msg("this node takes the cluster's writes")
-	stop := m.scheduleSnapshots(m.parts.Tasks)
-	defer func() { _ = stop() }() // it has no error
+	stopSnapshots, stopSweep := m.scheduleSnapshots(m.parts.Tasks), contain.Background(m.sweepShelf, m.failed)
+	defer func() { _, _ = stopSnapshots(), stopSweep() }() // they have no error
 	return m.parts.Tasks.Run(ctx)
+}
+
+// sweepShelf forgets bodies that an earlier leader left. It is beside the term, and not before it:
+// the servers of NATS elect for each stream who leads it, and this one may have nobody yet.
+func (m *member) sweepShelf(ctx context.Context) {
+	if err := m.db.SweepShelf(ctx); err != nil && ctx.Err() == nil {
+		m.Log.Warn().Err(err).Msg("old bodies of the cluster stay for now")
+	}
 }
 
 // beginTerm brings the node from following to taking writes. What is read of the
@@ -265,9 +273,6 @@ func (m *member) beginTerm(ctx context.Context, term uint64) error {
 	}
 	if err := m.waitSeen(ctx, m.node.Status().Position.Seq); err != nil {
 		return err
-	}
-	if err := m.db.SweepShelf(); err != nil {
-		m.Log.Warn().Err(err).Msg("old bodies of the cluster stay for now")
 	}
 	if err := m.parts.Tasks.ReadLog(ctx); err != nil {
 		return err

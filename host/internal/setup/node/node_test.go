@@ -1,13 +1,61 @@
 package node
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/parley-search/parley/host/internal/access/auth"
+	"github.com/parley-search/parley/host/internal/base/waittest"
+	"github.com/parley-search/parley/host/internal/cluster"
+	"github.com/parley-search/parley/host/internal/cluster/clustertest"
 	"github.com/parley-search/parley/host/internal/cluster/jetstream"
+	"github.com/parley-search/parley/host/internal/data/store"
+	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/setup/config"
+	"github.com/parley-search/parley/host/internal/task"
 )
+
+// A stuckShelf is kept by servers that elect who leads it: they do not answer.
+type stuckShelf struct{ store.BodyShelf }
+
+func (stuckShelf) PutBefore(ctx context.Context, _ time.Time) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestLeadsWithoutShelf: a node that claimed a term takes writes, also where the bodies that earlier
+// leaders left cannot be listed just now, and ends the term without them.
+func TestLeadsWithoutShelf(t *testing.T) {
+	m := &member{Options: Options{Log: zerolog.Nop()}, done: make(chan struct{})}
+	var err error
+	if m.db, err = store.OpenShared(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer m.db.Close()
+	if m.sealer, err = store.NewSealer([]byte("a master key of 26 bytes..")); err != nil {
+		t.Fatal(err)
+	}
+	if m.node, err = cluster.Open(cluster.Options{Begins: true, ID: "a", Log: new(clustertest.Memory), Database: m.db, Lead: m.lead, Lease: 50 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	m.db.Join(m.node, stuckShelf{})
+	found, err := search.Open(search.Options{Dir: t.TempDir(), DB: m.db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	m.parts = Parts{Tasks: task.NewQueue(m.db, nil, task.Options{}), Keys: auth.New(m.db, auth.Options{}), Search: found}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); m.node.Run(ctx) }()
+	waittest.For(t, "the node takes writes", func() bool { return m.leads.Load() > 0 })
+	stop()
+	<-ended
+}
 
 // TestIsDue makes a snapshot where there is none, where the last one is old, and where half of the log came
 // after it.
