@@ -40,11 +40,13 @@ type Auth struct {
 	TokenAnswer  RawJSON      `json:"tokenAnswer,omitempty"`
 	// Of AuthHMAC: the hash, the key, the text that is signed, how the signature is
 	// written, and the headers that carry it as ${signature}.
-	Hash     string            `json:"hash,omitempty"` // sha256, sha512 or sha1
-	Key      string            `json:"key,omitempty"`  // also of AuthJWT
-	Text     string            `json:"text,omitempty"`
-	Encoding string            `json:"encoding,omitempty"` // hex, the default, or base64
-	Headers  map[string]string `json:"headers,omitempty"`
+	Hash string `json:"hash,omitempty"` // sha256, sha512 or sha1
+	// Key and how it is written, hex or base64, text unless given; also of AuthJWT.
+	Key         string            `json:"key,omitempty"`
+	KeyEncoding string            `json:"keyEncoding,omitempty"`
+	Text        string            `json:"text,omitempty"`
+	Encoding    string            `json:"encoding,omitempty"` // hex, the default, or base64
+	Headers     map[string]string `json:"headers,omitempty"`
 	// Of AuthJWT: HS256, RS256 or ES256; the key's id, if the server wants it; the
 	// claims beside iat and exp; how long it is good, 1 to 3600 seconds.
 	Algorithm string            `json:"algorithm,omitempty"`

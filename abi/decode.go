@@ -6,7 +6,7 @@ import "encoding/binary"
 const (
 	FlagFirst     = 1 << 0 // first call of the response
 	FlagLast      = 1 << 1 // the response has ended: flush what is held back
-	FlagCancelled = 1 << 2 // ended by the client or by a fault, not by the provider
+	FlagCancelled = 1 << 2 // ended by the client or by a fault, not by the provider; no host sets it yet
 	FlagPatterns  = 1 << 3 // the host takes a [RecordPattern]
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -49,11 +50,12 @@ func ParseToken(template []byte) (*Token, error) {
 	return t, nil
 }
 
-// Read returns the token in an answer, and for how long it is good from now on; 0: the
-// answer does not say. An error goes on from "the answer" and repeats nothing of it.
-func (t *Token) Read(body []byte, now time.Time) (token string, life time.Duration, err error) {
+// Read returns the token in an answer that came now, and until when it is good, which may
+// be past; zero: the answer does not say. An error goes on from "the answer" and repeats
+// nothing of it.
+func (t *Token) Read(body []byte, now time.Time) (token string, until time.Time, err error) {
 	if token, err = textAt(t.token, body); err != nil {
-		return "", 0, err
+		return "", until, err
 	}
 	for _, p := range []*Pattern{t.seconds, t.expires} {
 		if p == nil {
@@ -64,18 +66,18 @@ func (t *Token) Read(body []byte, now time.Time) (token string, life time.Durati
 			continue // a token that does not say how long it is good is good
 		}
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			return token, at.Sub(now), nil
+			return token, at, nil
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n < 0 || n > 1e10 {
+		if err != nil || math.IsNaN(n) || n > 1e10 {
 			continue
 		}
 		if p == t.expires {
-			return token, time.Unix(int64(n), 0).Sub(now), nil
+			return token, time.Unix(int64(max(n, 0)), 0), nil
 		}
-		return token, time.Duration(min(n, 1e8)) * time.Second, nil
+		return token, now.Add(time.Duration(min(max(n, 0), 1e8)) * time.Second), nil
 	}
-	return token, 0, nil
+	return token, until, nil
 }
 
 // textAt returns the string or number in the place of a pattern.

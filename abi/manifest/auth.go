@@ -23,8 +23,8 @@ var schemes = map[string][]string{
 	abi.AuthGCPServiceAccount:       {"credentials", "scopes", "?", "project"},
 	abi.AuthOAuth2ClientCredentials: {"tokenUrl", "clientId", "clientSecret", "?", "scopes", "parameters"},
 	abi.AuthToken:                   {"tokenUrl", "tokenAnswer", "?", "tokenRequest", "header", "value"},
-	abi.AuthHMAC:                    {"hash", "key", "text", "headers", "?", "encoding"},
-	abi.AuthJWT:                     {"algorithm", "key", "seconds", "?", "keyId", "claims", "header", "value"},
+	abi.AuthHMAC:                    {"hash", "key", "text", "headers", "?", "encoding", "keyEncoding"},
+	abi.AuthJWT:                     {"algorithm", "key", "seconds", "?", "keyEncoding", "keyId", "claims", "header", "value"},
 }
 
 // made are the names in an entry's texts that the host has values for itself, by scheme
@@ -163,7 +163,7 @@ func checkMembers(m *abi.Manifest, a *abi.Auth, members []string) (problems []st
 	has := map[string]bool{
 		"header": a.Header != "", "parameter": a.Parameter != "", "service": a.Service != "", "project": a.Project != "",
 		"scopes": len(a.Scopes) > 0, "parameters": len(a.Parameters) > 0,
-		"hash": a.Hash != "", "encoding": a.Encoding != "", "headers": len(a.Headers) > 0, "algorithm": a.Algorithm != "", "claims": len(a.Claims) > 0, "seconds": a.Seconds != 0,
+		"hash": a.Hash != "", "encoding": a.Encoding != "", "keyEncoding": a.KeyEncoding != "", "headers": len(a.Headers) > 0, "algorithm": a.Algorithm != "", "claims": len(a.Claims) > 0, "seconds": a.Seconds != 0,
 		"tokenRequest": a.TokenRequest.Method != "" || a.TokenRequest.Headers != nil || a.TokenRequest.Form != nil || a.TokenRequest.JSON != nil,
 		"tokenAnswer":  len(a.TokenAnswer) > 0,
 	}
@@ -209,6 +209,7 @@ func checkSigning(a *abi.Auth) (problems []string) {
 	}{
 		{"hash", a.Hash, []string{"sha256", "sha512", "sha1"}},
 		{"encoding", a.Encoding, []string{"hex", "base64"}},
+		{"keyEncoding", a.KeyEncoding, []string{"hex", "base64"}},
 		{"algorithm", a.Algorithm, []string{"HS256", "RS256", "ES256"}},
 		{"tokenRequest.method", a.TokenRequest.Method, []string{"POST", "GET"}},
 	} {
@@ -217,11 +218,20 @@ func checkSigning(a *abi.Auth) (problems []string) {
 		}
 	}
 	for _, headers := range []map[string]string{a.Headers, a.TokenRequest.Headers} {
+		seen := map[string]bool{}
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			if !headerForm.MatchString(name) {
 				wrong("headers has %s, which is not a header name", quoteName(name))
 			}
+			same := strings.ToLower(name)
+			if seen[same] {
+				wrong("headers has %s twice: the case of letters makes no other header", quoteName(name))
+			}
+			seen[same] = true
 		}
+	}
+	if a.KeyEncoding != "" && a.Algorithm != "" && a.Algorithm != "HS256" {
+		wrong("keyEncoding is for HS256, and the key of %s is in PEM", a.Algorithm)
 	}
 	for _, name := range []string{"exp", "iat"} {
 		if _, ok := a.Claims[name]; ok {

@@ -172,7 +172,7 @@ type Event struct {
 	// End says that the response has ended, and that there is no data.
 	End bool
 	// Cancelled says, beside End, that it was ended by the client or by a
-	// fault, not by the provider.
+	// fault, not by the provider. No host sets it yet: it gives no further call.
 	Cancelled bool
 }
 

@@ -105,8 +105,12 @@ func (x *exchange) run(ctx context.Context, t *tokens) (*oauth2.Token, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	token, err := x.ask(context.WithValue(ctx, oauth2.HTTPClient, client))
-	if err == nil && (token.AccessToken == "" || !isFieldValue(token.AccessToken)) {
+	switch {
+	case err != nil:
+	case token.AccessToken == "" || !isFieldValue(token.AccessToken):
 		err = errors.New("the answer has no access token that a header can carry")
+	case token.Expiry.IsZero() && token.Extra("expires_in") != nil:
+		token.Expiry = time.Now() // 0, which the libraries take for unsaid: it is good for this request
 	}
 	return token, err
 }

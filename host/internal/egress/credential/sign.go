@@ -42,7 +42,11 @@ func (s *Signer) signHMAC(req *http.Request, body []byte, a *abi.Auth, f *filled
 		return outbound.Signed{}, refused("the plugin's auth names the hash %.20q, which this host does not have", a.Hash)
 	}
 	text := f.text("text", mayBeEmpty.Replace(a.Text))
-	mac := hmac.New(hasher, []byte(f.text("key", a.Key)))
+	key, err := f.key(a)
+	if err != nil {
+		return outbound.Signed{}, err
+	}
+	mac := hmac.New(hasher, key)
 	mac.Write([]byte(text))
 	signature := hex.EncodeToString(mac.Sum(nil))
 	if a.Encoding == "base64" {
@@ -77,8 +81,8 @@ func (s *Signer) signJWT(req *http.Request, a *abi.Auth, f *filled) (outbound.Si
 	if id := f.text("keyId", a.KeyID); id != "" {
 		unsigned.Header["kid"] = id
 	}
-	secret := []byte(f.text("key", a.Key))
-	if err := f.check(); err != nil {
+	secret, err := f.key(a)
+	if err != nil {
 		return outbound.Signed{}, err
 	}
 	key, err := signingKey(method, secret)
@@ -92,13 +96,34 @@ func (s *Signer) signJWT(req *http.Request, a *abi.Auth, f *filled) (outbound.Si
 	return f.setToken(req, a, token)
 }
 
-// signingKey reads a key for a method: a private key in PEM, or for HMAC any text.
-func signingKey(method jwt.SigningMethod, text []byte) (any, error) {
+// key returns the bytes of the key that a names, which is text unless a says otherwise.
+func (f *filled) key(a *abi.Auth) (key []byte, err error) {
+	text := f.text("key", a.Key)
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	switch a.KeyEncoding {
+	case "hex":
+		key, err = hex.DecodeString(strings.TrimSpace(text))
+	case "base64": // of either alphabet, padded or not
+		text = strings.TrimRight(strings.TrimSpace(text), "=")
+		key, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text))
+	default:
+		return []byte(text), nil
+	}
+	if err != nil || len(key) == 0 { // which is not repeated: it may be of the key
+		return nil, unusable("the workspace's key is not written in %s: set it as the provider shows it", a.KeyEncoding)
+	}
+	return key, nil
+}
+
+// signingKey reads a key for a method: a private key in PEM, or for HMAC any bytes.
+func signingKey(method jwt.SigningMethod, key []byte) (any, error) {
 	switch method.(type) {
 	case *jwt.SigningMethodRSA:
-		return jwt.ParseRSAPrivateKeyFromPEM(text)
+		return jwt.ParseRSAPrivateKeyFromPEM(key)
 	case *jwt.SigningMethodECDSA:
-		return jwt.ParseECPrivateKeyFromPEM(text)
+		return jwt.ParseECPrivateKeyFromPEM(key)
 	}
-	return text, nil
+	return key, nil
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -124,6 +126,31 @@ func TestHMAC(t *testing.T) {
 	if got := req.Header.Get("X-Signature"); err != nil || got != "c1:XgIu2e2aRAr1P7CLt4qFdlb3HZqCY1JAuZgnXWhQtgEIOk3YbQiE1gAJv/N21Al6i9OqIVstHODSJC/BORrRvA==" {
 		t.Errorf("signed %q, %v", got, err)
 	}
+	a.Hash, a.Encoding, a.Text = "sha256", "hex", "${method}\n${host}\n${path}\n${query}\n${timestamp}\n${bodySha256}"
+	binary := base64.StdEncoding.EncodeToString([]byte(canary))
+	for encoding, keys := range map[string][]string{
+		"":       {canary},
+		"hex":    {hex.EncodeToString([]byte(canary)), strings.ToUpper(hex.EncodeToString([]byte(canary))) + "\n"},
+		"base64": {binary, strings.TrimRight(binary, "="), base64.URLEncoding.EncodeToString([]byte(canary)) + "\n"},
+	} {
+		for _, key := range keys {
+			a.KeyEncoding = encoding
+			v := values()
+			v["secret"] = key
+			req, _, err := sign(t, s, url, `{"a":1}`, a, v)
+			if err != nil || req.Header.Get("X-Signature") != "c1:"+hexSignature {
+				t.Errorf("a key in %q: signed %q, %v; want %s", encoding, req.Header.Get("X-Signature"), err, hexSignature)
+			}
+		}
+		for _, key := range []string{"!" + canary, " "} {
+			v := values()
+			v["secret"] = key
+			if _, _, err := sign(t, s, url, "", a, v); encoding != "" && (err == nil || strings.Contains(err.Error(), canary)) {
+				t.Errorf("a key that is not %s: %v, want an error without it", encoding, err)
+			}
+		}
+	}
+	a.KeyEncoding = ""
 	a.Headers["X-Nonce"] = "${nonce}"
 	first, _, err := sign(t, s, url, "", a, values())
 	second, _, err2 := sign(t, s, url, "", a, values())

@@ -75,16 +75,11 @@ func (t *tokens) newTokenExchange(a *abi.Auth, f *filled) (*exchange, error) {
 		if resp.StatusCode/100 != 2 {
 			return nil, &oauth2.RetrieveError{Response: resp, Body: said}
 		}
-		now := t.now()
-		token, life, err := read.Read(said, now)
+		token, until, err := read.Read(said, t.now())
 		if err != nil {
 			return nil, err
 		}
-		found := &oauth2.Token{AccessToken: strings.TrimSpace(token)}
-		if life > 0 {
-			found.Expiry = now.Add(life)
-		}
-		return found, nil
+		return &oauth2.Token{AccessToken: strings.TrimSpace(token), Expiry: until}, nil
 	}
 	return &exchange{u.Host, sum([]any{method, u.String(), header, string(body), string(a.TokenAnswer)}), ask}, nil
 }

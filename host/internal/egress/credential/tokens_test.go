@@ -104,6 +104,39 @@ func TestTokens(t *testing.T) {
 	next("token-5")
 }
 
+// TestTokenEnds asks for another token at each request where one ends at once, or has
+// ended, and keeps one whose answer does not say when it ends, or says nothing that is a time.
+func TestTokenEnds(t *testing.T) {
+	for says, kept := range map[string]bool{
+		`"expires_in":0`: false, `"expires_in":"0"`: false, `"expires_in":-5`: false, `"expires_in":60`: true,
+		`"expires_in":null`: true, `"scope":"a"`: true,
+	} {
+		for _, scheme := range []string{"token", "oauth2"} {
+			asked := 0
+			srv := newTokenServer(t, &tokenServer{answer: func(w http.ResponseWriter, _ url.Values) bool {
+				asked++
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"access_token":"token-%d",%s}`, asked, says)
+				return true
+			}})
+			a := entra(srv)
+			if scheme == "token" {
+				a = &abi.Auth{Name: "iam", Scheme: abi.AuthToken, TokenURL: srv.URL + "/t", TokenAnswer: abi.RawJSON(`{"access_token":"{{token}}","expires_in":"{{seconds}}"}`)}
+			}
+			s := credential.New(credential.Options{Transport: http.DefaultTransport})
+			want := "token-1"
+			for n := range 3 {
+				if !kept {
+					want = fmt.Sprintf("token-%d", n+1)
+				}
+				if req, _, err := sign(t, s, "https://x.example/", "{}", a, values()); err != nil || token(req) != want {
+					t.Errorf("%s, %s: request %d has %q, %v; want %s", scheme, says, n+1, token(req), err, want)
+				}
+			}
+		}
+	}
+}
+
 // TestTokensAtOnce signs in from a hundred chats: there is one exchange, and one
 // for each other workspace.
 func TestTokensAtOnce(t *testing.T) {
