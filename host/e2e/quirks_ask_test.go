@@ -65,6 +65,30 @@ func TestRefusedParameters(t *testing.T) {
 	q.want("neither", q.v1("neither", `,"max_tokens":50`), 400, "Unrecognized")
 }
 
+// TestRefusedForOneClient: what one client sends and a provider refuses, in words that could be
+// meant of the host's own asking, changes nothing for the next client.
+func TestRefusedForOneClient(t *testing.T) {
+	t.Parallel()
+	q := openQuirks(t, "vllm")
+	for name, message := range map[string]string{
+		"max_tokens_to_sample": "Unrecognized request argument supplied: max_tokens_to_sample",
+		"functions":            "'functions' is not supported with this model",
+	} {
+		q.workspace("shared", "vLlm", "", func(a asked) told {
+			if a.has(name) {
+				return refusal(400, message, "unsupported_parameter")
+			}
+			return stream(piece(`{"content":"Alpha."}`), finish("stop"))
+		})
+		q.want(name, q.v1("shared", `,"max_tokens":50,"`+name+`":[]`), 400, name)
+		q.want("the next client", q.v1("shared", `,"max_tokens":50`), 200, "Alpha.")
+		requests := q.requests("shared")
+		if last := requests[len(requests)-1]; string(last["max_tokens"]) != "50" || !strings.Contains(string(last["tools"]), "searchInIndex") {
+			t.Errorf("%s: the next client's request has max_tokens %s and tools %.60s, want 50 and the search", name, last["max_tokens"], last["tools"])
+		}
+	}
+}
+
 // TestTidiedMessages: what clients send and some providers refuse, though it says no
 // more than what all take.
 func TestTidiedMessages(t *testing.T) {

@@ -140,6 +140,7 @@ func (a *Answer) WriteTo(s Sink) error {
 		if err != nil {
 			return a.failAnswer(err)
 		}
+		a.learnAdapted()
 	}
 }
 

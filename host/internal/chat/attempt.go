@@ -20,6 +20,8 @@ type attempt struct {
 	carry  carried  // of earlier answers, and of the rounds before
 	hidden hidden   // the secrets of the workspace, in what is passed on
 	lost   []string // what the request asked for and did not get, by the workspace's rules
+	// adapted is what the provider refused of the host's asking, before it is learnt.
+	adapted lack
 }
 
 // prepare holds a request to the rules of w and of its plugin, for the first attempt

@@ -141,7 +141,7 @@ func (a *Answer) adaptToModel(cause error) bool {
 	default:
 		return false
 	}
-	a.deps.learnt.learn(a.modelAt(a.model, a.asked.Caller), lacks)
+	a.adapted |= lacks
 	a.endRound(cause)
 	a.outcome.Rounds--
 	a.outcome.Retries++
@@ -151,7 +151,16 @@ func (a *Answer) adaptToModel(cause error) bool {
 // mayRename reports whether the provider has not refused the other name before.
 func (a *Answer) mayRename(lacks lack) bool {
 	const limits = lacksMaxTokens | lacksMaxCompletion
-	return lacks&limits == 0 || a.deps.learnt.of(a.modelAt(a.model, a.asked.Caller))&limits&^lacks == 0
+	return lacks&limits == 0 || (a.adapted|a.deps.learnt.of(a.modelAt(a.model, a.asked.Caller)))&limits&^lacks == 0
+}
+
+// learnAdapted keeps what the model lacks, once it answers what was asked without that: a
+// refusal may have been of something else that this client sent, and must not decide for others.
+func (a *Answer) learnAdapted() {
+	if a.adapted != 0 {
+		a.deps.learnt.learn(a.modelAt(a.model, a.asked.Caller), a.adapted)
+		a.adapted = 0
+	}
 }
 
 // modelAt is a model that l asks for a caller.

@@ -121,6 +121,9 @@ func (s *Service) Start(ctx context.Context, cancel context.CancelCauseFunc, q *
 	for err != nil && (a.adaptToModel(err) || a.fallBack(err)) {
 		err = a.awaitFirst()
 	}
+	if err == nil {
+		a.learnAdapted()
+	}
 	if _, refused := asRefusal(err); refused {
 		a.broken, err = err, nil
 	}
