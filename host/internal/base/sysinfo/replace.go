@@ -2,6 +2,7 @@ package sysinfo
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -32,4 +33,14 @@ func ReplaceFile(path string, b []byte) (err error) {
 		return errors.Join(err, root.Remove(part))
 	}
 	return SyncDir(root)
+}
+
+// Glob returns the paths in dir whose names match pattern, whatever characters dir has
+// itself; none where it is not there or cannot be read.
+func Glob(dir, pattern string) ([]string, error) {
+	paths, err := fs.Glob(os.DirFS(dir), pattern)
+	for i := range paths {
+		paths[i] = filepath.Join(dir, filepath.FromSlash(paths[i]))
+	}
+	return paths, err
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 )
 
 // A cache folder keeps each compiled module in a file of its own, packed, which
@@ -65,7 +67,7 @@ func openCache(dir string) error {
 // boundCache removes what was not used for long, and of the rest the oldest until
 // limit bytes are left.
 func boundCache(dir string, limit int64, now time.Time) error {
-	stale, err := filepath.Glob(filepath.Join(dir, scratchPrefix+"*"))
+	stale, err := sysinfo.Glob(dir, scratchPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -119,8 +121,8 @@ type packedHead struct {
 // where there is no such folder.
 func ListCache(dir string) ([]Kept, error) {
 	var paths []string
-	for _, pattern := range []string{packedPrefix + "*", filepath.Join("wazero-*", "*")} { // of modules; of [LibraryConfig]
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
+	for _, pattern := range []string{packedPrefix + "*", "wazero-*/*"} { // of modules; of [LibraryConfig]
+		found, err := sysinfo.Glob(dir, pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +177,7 @@ func (k *Kept) remove() error {
 	if err := removeFile(k.path); err != nil || k.Module != libraryModule {
 		return err
 	}
-	marks, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(k.path)), markPrefix+"*"))
+	marks, err := sysinfo.Glob(filepath.Dir(filepath.Dir(k.path)), markPrefix+"*")
 	for _, m := range marks {
 		err = errors.Join(err, removeFile(m))
 	}
@@ -300,13 +302,9 @@ func (r *Runtime) known(key string) bool {
 	return err == nil
 }
 
-// codeForm is the form that modules are brought into before they are compiled. Raise it
-// with any change to that, or hosts go on with what they had: TestCodeForm tells.
-const codeForm = 2
-
 // key names what r compiles code of that sum to, among all files of a cache.
 func (r *Runtime) key(sum string) string {
-	return fmt.Sprintf("%s-%d-%s-%s-%s-%s-%s", r.engine.limiter, codeForm, wazeroVersion(), runtime.GOARCH, runtime.GOOS, r.machine, sum)
+	return fmt.Sprintf("%s-%s-%s-%s-%s-%s-%s", r.engine.limiter, codeForm(), wazeroVersion(), runtime.GOARCH, runtime.GOOS, r.machine, sum)
 }
 
 // wazeroVersion is what keeps the code that one version made from another.

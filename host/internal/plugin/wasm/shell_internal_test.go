@@ -3,15 +3,15 @@ package wasm
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -172,32 +172,48 @@ func guests(t *testing.T) []string {
 	return names
 }
 
-// TestCodeForm tells when modules are compiled in another form than codeForm says:
-// what a cache keeps of them must not be run any more.
+// TestCodeForm: what is kept of a module belongs to the sources that decide its form, each
+// byte of all of them.
 func TestCodeForm(t *testing.T) {
-	const want = "328b1b59fd63b05f"
-	h := sha256.New()
-	for _, name := range guests(t) {
-		bin, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Describe(bin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin, end, _ := findData(bin, uint64(s.MemoryMin)*pageSize)
-		if bin, err = boundTables(slices.Concat(bin[:begin], bin[end:])); err != nil {
-			fmt.Fprintln(h, name, err)
-			continue
-		}
-		how, bin, err := recastFor(Metered(), bin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(h, "%s %+v %x %x\n", name, how, bin, shellOf(bin, "mark"))
+	files, err := filepath.Glob(filepath.Join("meter", "*.go"))
+	if err != nil || len(files) < 9 {
+		t.Fatalf("the meter has the files %q, %v", files, err)
 	}
-	if got := hex.EncodeToString(h.Sum(nil))[:16]; got != want {
-		t.Errorf("modules are compiled as %s and were as %s: raise codeForm, and write that here", got, want)
+	var all []byte
+	copied := fstest.MapFS{}
+	if err := fs.WalkDir(formSources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(formSources, name)
+		all, copied[name] = append(all, b...), &fstest.MapFile{Data: b}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if copied[filepath.ToSlash(name)] == nil {
+			t.Errorf("%s does not count", name)
+		}
+	}
+	for _, name := range []string{"boundTables", "findData", "recastFor", "shellOf", "sumCode", "sections", "keepIn"} {
+		if !bytes.Contains(all, []byte("\nfunc "+name+"(")) {
+			t.Errorf("%s is in no source that counts", name)
+		}
+	}
+	before := sumFiles(copied)
+	if before != codeForm() {
+		t.Errorf("the form is %s, and that of its sources %s", codeForm(), before)
+	}
+	for _, name := range []string{"meter/ops.go", "tables.go"} {
+		changed := maps.Clone(copied)
+		changed[name] = &fstest.MapFile{Data: append(bytes.Clone(copied[name].Data), '\n')}
+		if sumFiles(changed) == before {
+			t.Errorf("a change of %s changes nothing", name)
+		}
+	}
+	r := &Runtime{engine: &engine{limiter: Metered()}}
+	if key := r.key("sum"); !strings.Contains(key, "-"+before+"-") {
+		t.Errorf("the key %s has not the form %s", key, before)
 	}
 }
