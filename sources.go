@@ -26,13 +26,16 @@ var Unit string
 var Carried = []string{"extract", "ollama", "openai"}
 
 // Sum is the hash of [Sources] as a short name.
-func Sum() (string, error) {
+func Sum() (string, error) { return SumIn(Sources) }
+
+// SumIn is Sum of the same files as dir has them, which may have others, too.
+func SumIn(dir fs.FS) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(Sources, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		b, err := Sources.ReadFile(name)
+		b, err := fs.ReadFile(dir, name)
 		fmt.Fprintf(sum, "%q %d\n", name, len(b))
 		sum.Write(b)
 		return err

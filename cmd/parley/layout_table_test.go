@@ -169,7 +169,7 @@ var layout = []row{
 	{layerTechnology, "~telemetry/tracing", "~base/apierr ~base/outbound ~chat ~plugin/provider", "go.opentelemetry.io/otel"},
 	{layerComposition, "~setup/node", "~access/auth ~api/httpapi ~api/httpapi/pluginapi ~base/contain ~base/feature ~cluster ~cluster/jetstream ~data/archive ~data/store ~plugin/deploy ~search ~search/index ~setup/backup ~setup/config ~setup/figures ~setup/masterkey ~setup/meilidump ~setup/metrics ~task ~task/webhook", "github.com/rs/zerolog"},
 	{layerComposition, "host", "abi abi/event abi/manifest abi/response ~...", "github.com/rs/zerolog"},
-	{layerComposition, "~setup/backup", "~base/apierr ~data/archive ~data/store ~plugin/deploy ~search ~search/index ~setup/config ~setup/meilidump ~task", "github.com/rs/zerolog"},
+	{layerComposition, "~setup/backup", "~base/apierr ~base/sysinfo ~data/archive ~data/store ~plugin/deploy ~search ~search/index ~setup/config ~setup/meilidump ~task", "github.com/rs/zerolog"},
 	{layerComposition, "~setup/config", "abi/event abi/manifest ~api/httpapi ~api/httpapi/transport ~base/apierr ~base/feature ~base/outbound ~base/secret ~base/sysinfo ~chat/workspace ~egress/upstream ~plugin ~plugin/deploy ~plugin/guard ~telemetry", "github.com/dustin/go-humanize github.com/knadh/koanf"},
 	{layerComposition, "~setup/figures", "abi ~access/limit ~api/httpapi ~base/apierr ~base/apierr/searcherr ~base/memory ~chat ~plugin ~plugin/guard ~search ~setup/metrics ~task ~telemetry ~telemetry/outbox", ""},
 	{layerComposition, "~setup/masterkey", "~access/auth ~data/store ~setup/config", "github.com/rs/zerolog"},

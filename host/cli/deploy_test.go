@@ -502,6 +502,17 @@ func flowYAML(v any) string {
 	}
 }
 
+// TestDeployUnit: the shipped unit waits for the disk of the data, and comes back however the
+// host ended, also by a signal that systemd takes for a wish.
+func TestDeployUnit(t *testing.T) {
+	unit := string(deployFile(t, "parley.service"))
+	for _, line := range []string{"RequiresMountsFor=/var/lib/parley", "Restart=always"} {
+		if !strings.Contains(unit, "\n"+line+"\n") {
+			t.Errorf("the unit has no line %s:\n%s", line, unit)
+		}
+	}
+}
+
 // TestDeployTools has those tools look at the files that this machine has; .ci/run
 // installs what it can.
 func TestDeployTools(t *testing.T) {

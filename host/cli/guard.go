@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/parley-search/parley/abi"
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/setup/trial"
 )
@@ -115,7 +115,7 @@ func guardModule(cmd *cobra.Command, name, dir string) ([]byte, error) {
 			names = append(names, p.Name)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.wasm"))
+	files, err := sysinfo.Glob(dir, "*.wasm")
 	if err != nil {
 		return nil, err
 	}

@@ -56,25 +56,39 @@ func TestLanguages(t *testing.T) {
 			built = append(built, l)
 		})
 	}
+	var names []string
+	for _, l := range built {
+		for _, kind := range l.kinds {
+			names = append(names, kind+"-"+l.dir)
+		}
+	}
+	answerThrough(t, plugins, names)
+	compareLanguages(t, plugins, built)
+}
+
+// answerThrough has a running host on the folder plugins answer by each provider of the
+// examples names, and count by each collector.
+func answerThrough(t *testing.T, plugins string, names []string) {
+	t.Helper()
 	p := start(t, "serve", "--http-addr", "127.0.0.1:0", "--db-path", t.TempDir(), "--plugin-dir", plugins, "--plugin-lock=off")
 	base := "http://" + regexp.MustCompile(`addr=(\S+)`).FindStringSubmatch(p.waitFor(" serving "))[1]
 	upstream := newProvider(t).url
 	ready := readyPlugins(t, base)
-	for _, l := range built {
-		if !ready["talk-"+l.dir] {
-			t.Errorf("the collector talk-%s is not ready in GET /plugins", l.dir)
+	for _, name := range names {
+		kind, language, _ := strings.Cut(name, "-")
+		if kind == "collector" && !ready["talk-"+language] {
+			t.Errorf("the collector talk-%s is not ready in GET /plugins", language)
 		}
-		if !slices.Contains(l.kinds, "provider") {
+		if kind != "provider" {
 			continue
 		}
-		workspace := base + "/chats/" + l.dir
-		change(t, workspace+"/settings", fmt.Sprintf(`{"source":"plain-%s","baseUrl":%q}`, l.dir, upstream))
+		workspace := base + "/chats/" + language
+		change(t, workspace+"/settings", fmt.Sprintf(`{"source":"plain-%s","baseUrl":%q}`, language, upstream))
 		a := ask(t, workspace+"/chat/completions", `{"model":"text","stream":true,"messages":[{"role":"user","content":"Films?"}]}`)
 		if a.status != http.StatusOK || a.text != "Inception, Memento and The Prestige." || a.finish != "stop" {
-			t.Errorf("%s answered with status %d, %q, %q:\n%s", l.name, a.status, a.text, a.finish, a.raw)
+			t.Errorf("%s answered with status %d, %q, %q:\n%s", name, a.status, a.text, a.finish, a.raw)
 		}
 	}
-	compareLanguages(t, plugins, built)
 }
 
 // readyPlugins are the names of those that a host says are ready.
@@ -189,6 +203,8 @@ __attribute__((constructor)) static void speak(void) { f = fopen("/etc/hostname"
 	const zigLoud = `
 export fn speak() void { std.debug.print("{d}\n", .{out}); @panic("no way on"); }
 `
+	plugins := t.TempDir()
+	var built []string
 	for _, tt := range []struct{ name, tool, example, file, more, commands string }{
 		{"Rust provider", "cargo", "provider-rust", "", "", "cargo build --release --target wasm32-wasip1 && cp target/wasm32-wasip1/release/*.wasm plugin.wasm"},
 		{"Rust collector", "cargo", "collector-rust", "", "", "cargo build --release --target wasm32-wasip1 && cp target/wasm32-wasip1/release/*.wasm plugin.wasm"},
@@ -221,10 +237,15 @@ export fn speak() void { std.debug.print("{d}\n", .{out}); @panic("no way on"); 
 			if said, err := command(work, env, "sh", "-e", "-c", tt.commands+pack).CombinedOutput(); err != nil && registryIsAway.Match(said) {
 				t.Skipf("the registry that the commands need cannot be reached:\n%s", said)
 			} else if err != nil {
-				t.Errorf("%v\n%s", err, said)
+				t.Fatalf("%v\n%s", err, said)
 			}
+			if err := os.CopyFS(plugins, os.DirFS(filepath.Join(work, "plugins"))); err != nil {
+				t.Fatal(err)
+			}
+			built = append(built, tt.example)
 		})
 	}
+	answerThrough(t, plugins, built)
 }
 
 // copyTree copies the files of an example, without what building left there.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/plugin"
 	"github.com/parley-search/parley/host/internal/setup/trial"
 )
@@ -131,7 +132,7 @@ func findCases(file string, module []byte) string {
 				continue
 			}
 			for _, cases := range []string{filepath.Join(dir, "testdata"), dir} {
-				if found, _ := filepath.Glob(filepath.Join(cases, "*.case")); len(found) > 0 {
+				if found, _ := sysinfo.Glob(cases, "*.case"); len(found) > 0 {
 					return cases
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/setup/config"
 )
@@ -146,7 +147,8 @@ func (f *fleet) prepare(cmd *cobra.Command, c config.Config, n int) (err error) 
 
 func (f *fleet) keyFile() string { return filepath.Join(f.dir, "key") }
 
-// readFleetKey returns the key in a file, which is made where there is none.
+// readFleetKey returns the key in a file, which is made where there is none and no node
+// has data either.
 func readFleetKey(name string) (string, error) {
 	b, err := os.ReadFile(name)
 	if err == nil && len(bytes.TrimSpace(b)) == 0 {
@@ -155,8 +157,18 @@ func readFleetKey(name string) (string, error) {
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return strings.TrimSpace(string(b)), err
 	}
+	dir := filepath.Dir(name)
+	nodes, err := os.ReadDir(dir)
+	for _, node := range nodes {
+		if node.IsDir() && store.Exists(filepath.Join(dir, node.Name())) {
+			return "", fmt.Errorf("%s is gone, and the data of %s is under that key: put it back, give the key as --master-key, or remove %s", name, node.Name(), dir)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
 	key := randomText()
-	return key, os.WriteFile(name, []byte(key+"\n"), 0o600)
+	return key, sysinfo.ReplaceFile(name, []byte(key+"\n"))
 }
 
 // randomText returns a text that nobody guesses.

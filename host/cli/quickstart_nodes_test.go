@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -190,5 +191,28 @@ func TestQuickstartNodesRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if _, err := findNATS(t.Context(), new(strings.Builder)); err == nil || !strings.Contains(err.Error(), "not in PATH") {
 		t.Errorf("without a server of NATS: %v, want an error that names PATH", err)
+	}
+}
+
+// TestFleetKey makes a key for nodes without data alone: of those with data, one that is
+// gone must be put back.
+func TestFleetKey(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "key")
+	key, err := readFleetKey(name)
+	if err != nil || len(key) < 20 {
+		t.Fatalf("the first key is %q, %v", key, err)
+	}
+	if again, err := readFleetKey(name); err != nil || again != key {
+		t.Errorf("the key is %q, %v; want that of before", again, err)
+	}
+	data := filepath.Join(filepath.Dir(name), "node-1", "badger")
+	if err := errors.Join(os.MkdirAll(data, 0o700), os.WriteFile(filepath.Join(data, "MANIFEST"), nil, 0o600), os.Remove(name)); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := readFleetKey(name); err == nil || !strings.Contains(err.Error(), "is gone, and the data of node-1 is under that key") {
+		t.Errorf("beside data: the key %q, %v; want an error", key, err)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("another key was written beside data that has one")
 	}
 }

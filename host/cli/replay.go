@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-search/parley/host/cli/internal/cmdutil"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/setup/trial"
 )
 
@@ -149,7 +149,7 @@ func (r *replay) modules(cmd *cobra.Command) (modules [][]byte, err error) {
 			return [][]byte{module}, nil
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(r.dir, "*.wasm"))
+	files, err := sysinfo.Glob(r.dir, "*.wasm")
 	if err != nil {
 		return nil, err
 	}

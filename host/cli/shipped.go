@@ -89,8 +89,17 @@ func (p shippedPlugin) module(ctx context.Context, progress io.Writer) ([]byte, 
 		return nil, fmt.Errorf("build plugin %s: %w", p.Name, err)
 	}
 	built := filepath.Join(dir, "built")
-	if module, err := os.ReadFile(filepath.Join(built, p.file())); err == nil {
+	if module, err := plugin.ReadBuilt(filepath.Join(built, p.file())); err == nil {
 		return module, nil // the folder is that of these very sources
+	}
+	if sum, err := parley.SumIn(os.DirFS(dir)); err != nil || sum != filepath.Base(dir) {
+		// So a full disk or a loss of power leaves them, and somebody who edits them.
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("unpack its sources anew: %w", err)
+		}
+		if dir, err = unpackSources(); err != nil {
+			return nil, fmt.Errorf("build plugin %s: %w", p.Name, err)
+		}
 	}
 	file, err := plugin.Build(ctx, filepath.Join(dir, filepath.FromSlash(p.dir)), built, progress)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,5 +64,56 @@ func TestNoCacheFolder(t *testing.T) {
 	}
 	if _, err := unpackSources(); err == nil || !strings.Contains(err.Error(), "to a folder that you may write") {
 		t.Errorf("unpack the sources where no folder can be made: %v", err)
+	}
+}
+
+// TestShippedDamaged: a module or a source that a full disk or a loss of power has left in the
+// cache folder decides over nothing: it is built, or unpacked, anew.
+func TestShippedDamaged(t *testing.T) {
+	skipUnlessLong(t, "builds a plugin three times")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")))
+	dir := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, dir)
+	}
+	t.Setenv("GOPROXY", "off")
+	plugins, err := shippedPlugins("collector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plugins[0]
+	p.inProgram = false
+	sources, err := unpackSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := filepath.Join(sources, "built", p.file())
+	source := filepath.Join(sources, filepath.FromSlash(p.dir), "manifest.json")
+	var want []byte
+	for _, damaged := range []string{"", module, source} {
+		if damaged != "" {
+			if err := os.Truncate(damaged, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if damaged == source {
+			if err := os.Remove(module); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := p.module(t.Context(), nil)
+		if err != nil {
+			t.Fatalf("with %s damaged: %v", filepath.Base(damaged), err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("with %s damaged: %d bytes, want the %d of before", filepath.Base(damaged), len(got), len(want))
+		}
 	}
 }

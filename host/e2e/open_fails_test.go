@@ -58,3 +58,23 @@ func TestOpenWithoutDirectory(t *testing.T) {
 		t.Errorf("the log does not say that telemetry is off:\n%s", got)
 	}
 }
+
+// TestDisksOfTheirOwn: what Linux keeps on a disk is left there where folders of the data
+// directory are disks of their own.
+func TestDisksOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"indexes", "bodies", "badger"} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "lost+found", "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // also with an index beside it
+		h := house.Open(t, map[string]string{"db-path": dir})
+		h.AddFilms(1)
+		h.Close()
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*", "lost+found", "x")); err != nil || len(left) != 3 {
+		t.Errorf("left are %q, %v; want all three", left, err)
+	}
+}

@@ -82,5 +82,22 @@ func (s stamp) write(inputs string, module []byte) error {
 }
 
 func (stamp) text(inputs string, module []byte) []byte {
-	return fmt.Appendf(nil, "inputs %s\nmodule %x\n", inputs, sha256.Sum256(module))
+	return fmt.Appendf(nil, "inputs %s\n%s", inputs, moduleLine(module))
+}
+
+// moduleLine ends a stamp.
+func moduleLine(module []byte) string { return fmt.Sprintf("module %x\n", sha256.Sum256(module)) }
+
+// ReadBuilt returns the module that [Build] left as file. An error says that there is none,
+// or that it is not as it was built.
+func ReadBuilt(file string) ([]byte, error) {
+	module, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	said, err := os.ReadFile(stampOf(file).file)
+	if err == nil && !strings.HasSuffix(string(said), moduleLine(module)) {
+		err = fmt.Errorf("%s is not as it was built", file)
+	}
+	return module, err
 }

@@ -53,9 +53,6 @@ func ReleaseBallast(dir string) (released bool, err error) {
 // Without one everything works but a start on a full disk, so that no error is one.
 func KeepBallast(dir string, spare uint64) {
 	name := filepath.Join(dir, ballast)
-	if info, err := os.Stat(name); err == nil && info.Size() == ballastBytes {
-		return
-	}
 	if left, err := sysinfo.FreeBytes(dir); err != nil || left < spare+ballastBytes {
 		return
 	}
@@ -63,6 +60,7 @@ func KeepBallast(dir string, spare uint64) {
 	if err != nil {
 		return
 	}
+	// Also of one that is there: a copy of the directory may have it as a hole.
 	err = sysinfo.Allocate(f, ballastBytes)
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(name)

@@ -12,6 +12,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/ristretto/v2/z"
+
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 )
 
 // A DamageError says that a file of a database is not as it was written, or is gone.
@@ -75,8 +77,8 @@ func listTables(dir string) (listed badger.Manifest, err error) {
 	if err != nil && !missing {
 		return listed, &DamageError{name, err}
 	}
-	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
-	logs, err2 := filepath.Glob(filepath.Join(dir, "*.mem"))
+	tables, err := sysinfo.Glob(dir, "*.sst")
+	logs, err2 := sysinfo.Glob(dir, "*.mem")
 	if err := errors.Join(err, err2); err != nil {
 		return listed, err
 	}

@@ -127,7 +127,7 @@ func (s *Store) sweepBodies() error {
 		return fmt.Errorf("list bodies: %w", err)
 	}
 	for _, f := range files {
-		if !known[f.Name()] {
+		if !known[f.Name()] && !f.IsDir() {
 			if err := s.DropBody(f.Name()); err != nil {
 				return err
 			}

@@ -6,8 +6,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -117,10 +119,26 @@ type Store struct {
 	done chan struct{} // closed once it has ended
 }
 
-// Exists reports whether there is a database below dir.
-func Exists(dir string) bool {
-	entries, err := os.ReadDir(filepath.Join(dir, "badger"))
-	return err == nil && len(entries) > 0
+// Exists reports whether there is a database below dir, or may be: its folder is there and
+// cannot be read.
+func Exists(dir string) bool { return hasAny(filepath.Join(dir, "badger")) }
+
+// hasAny reports whether a folder has anything in it, or may have: it cannot be read.
+func hasAny(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	own := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) // which a disk of its own has
+	return own || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// checkNotLost returns an error where dir has what goes with a database, and none: to begin
+// an empty one there would remove that as left over.
+func checkNotLost(dir string) error {
+	for _, name := range []string{"indexes", "bodies"} {
+		if hasAny(filepath.Join(dir, name)) && !Exists(dir) {
+			return fmt.Errorf("%s has files, but the database, in badger beside it, is gone: put it back (is its disk mounted?), restore a backup with --import-snapshot or --import-dump, or move the data directory away to begin an empty one", filepath.Join(dir, name))
+		}
+	}
+	return nil
 }
 
 // Open opens, or makes, the database below dir. One process at a time: the
@@ -140,8 +158,12 @@ func openDir(dir string, joins bool) (*Store, error) {
 		return nil, err
 	}
 	released, err := badgerdir.MakeRoom(dir)
-	if joins && err == nil {
+	switch {
+	case err != nil:
+	case joins:
 		err = sweepRestore(dir)
+	default:
+		err = checkNotLost(dir)
 	}
 	var s *Store
 	if err == nil {

@@ -120,7 +120,7 @@ func (c *Catalog) sweepFolders(known map[string]bool) error {
 		return fmt.Errorf("list index folders: %w", err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && !known[e.Name()] {
+		if e.IsDir() && !known[e.Name()] && e.Name() != "lost+found" { // which a disk of its own has
 			if err := os.RemoveAll(filepath.Join(c.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("remove old index folder: %w", err)
 			}

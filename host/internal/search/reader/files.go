@@ -177,11 +177,15 @@ func eachOfFolder(ctx context.Context, root string, s *Selection, f func(File) e
 			return nil
 		}
 		st, err := os.Stat(name) // of what a link leads to
+		gone, link := errors.Is(err, fs.ErrNotExist), d.Type()&fs.ModeSymlink != 0
 		switch {
-		case err != nil && d.Type()&fs.ModeSymlink == 0:
-			return nil // it has gone meanwhile
-		case err != nil:
-			return f(File{Path: rel, PassedOver: "a link to what is not there"})
+		case gone && !link:
+			return nil
+		case gone:
+			err = errors.New("a link to what is not there")
+			fallthrough
+		case err != nil: // it is there, but for its disk or its rights
+			return f(File{Path: rel, Read: func() ([]byte, error) { return nil, err }})
 		case st.IsDir():
 			return f(File{Path: rel, PassedOver: "a link to a folder: import that folder, too"})
 		case !st.Mode().IsRegular():

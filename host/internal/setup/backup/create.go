@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/sysinfo"
 	"github.com/parley-search/parley/host/internal/data/archive"
 	"github.com/parley-search/parley/host/internal/data/store"
 	"github.com/parley-search/parley/host/internal/plugin/deploy"
@@ -148,7 +149,7 @@ const snapshotFolders = "snapshot-"
 
 // Sweep removes what a crash left of snapshots.
 func Sweep(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, snapshotFolders+"*"))
+	left, err := sysinfo.Glob(dir, snapshotFolders+"*")
 	for _, l := range left {
 		err = errors.Join(err, os.RemoveAll(l))
 	}
