@@ -208,6 +208,15 @@ var layouts = map[string]func(p *prose) []drawn{
 		}
 		return list
 	},
+	"a table of two rows": func(p *prose) []drawn {
+		return slices.Concat(at(60, 700, p.lines(5, 38)), at(310, 700, p.lines(2, 38)), at(60, 620, p.lines(3, 38)), at(310, 620, p.lines(5, 38)))
+	},
+	"a table of three rows": func(p *prose) []drawn {
+		return slices.Concat(at(60, 700, p.lines(2, 38)), at(310, 700, p.lines(4, 38)), at(60, 630, p.lines(3, 38)), at(310, 630, p.lines(5, 38)), at(60, 550, p.lines(4, 38)), at(310, 550, p.lines(4, 38)))
+	},
+	"columns that a figure cuts soon": func(p *prose) []drawn {
+		return slices.Concat(at(60, 700, p.lines(5, 38)), at(60, 500, p.lines(6, 38)), at(310, 700, p.lines(5, 38)), at(310, 500, p.lines(4, 38)))
+	},
 	"contents": func(*prose) (list []drawn) {
 		for r := range 20 {
 			list = append(list, drawn{60, 700 - r*pitch, fmt.Sprintf("%d.1", r)}, drawn{90, 700 - r*pitch, fmt.Sprintf("The chapter about thing %d", r)}, drawn{500, 700 - r*pitch, fmt.Sprintf("p%d", r*7)})

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -255,7 +256,7 @@ func (a *arranger) columns(parts [][][]int, gutter float64, depth int) (bands []
 	for ; count > 0 && last+1 < len(parts) && a.fits(parts[last+1], parts[last], gutter); last++ {
 		has[last+1] = true
 	}
-	areCells := count >= 4 && rows <= 6*count
+	areCells := rows <= 6*count && (count >= 4 || count > 1 && a.areUneven(parts[first:last], gutter))
 	for i := 0; i < len(parts); i++ {
 		if !has[i] {
 			bands = append(bands, band{rows: parts[i]})
@@ -276,6 +277,19 @@ func (a *arranger) columns(parts [][][]int, gutter float64, depth int) (bands []
 		bands = append(bands, band{together, append(l, r...), isOther || leftOther || rightOther})
 	}
 	return bands
+}
+
+// areUneven reports whether in one of several parts a side of the gutter ends lines above the other: columns that something
+// cuts, such as a figure, end beside each other.
+func (a *arranger) areUneven(parts [][][]int, gutter float64) bool {
+	return slices.ContainsFunc(parts, func(rows [][]int) bool {
+		left, right := a.sides(rows, gutter)
+		if len(left) == 0 || len(right) == 0 {
+			return false
+		}
+		lines := (a.bottom(rows[len(rows)-1]) - a.pieces[rows[0][0]].y0) / float64(len(rows))
+		return math.Abs(a.bottom(left)-a.bottom(right)) > lines/2
+	})
 }
 
 // fits reports whether rows beside columns, too few to be told from a table, begin where the columns do.

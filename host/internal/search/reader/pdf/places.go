@@ -116,21 +116,25 @@ func (p *placer) lines() (lines []line, letters, backwards int) {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == 0 }
 
-// place finds where the words of lines are, or where some lines show no gaps, where each line begins and ends. It reports
-// false where the library does not know.
+// place finds where the words of lines are, or where lines show no gaps, where each line begins and ends. It reports false
+// where nothing can be in another order: the lines that are looked at have no gaps, and each is below the one before. It does
+// so, too, where the library does not know.
 func (p *placer) place(lines []line) bool {
 	isParted := false
-	for i := 0; i < len(lines); i += everyLine {
+	for i := 0; i < len(lines) && !isParted; i += everyLine {
+		if !p.mayHaveGap(&lines[i]) {
+			continue
+		}
 		if !p.placeLine(&lines[i]) {
 			return false
 		}
-		isParted = isParted || lines[i].hasGap()
+		isParted = lines[i].hasGap()
+	}
+	if !isParted && p.leadDown(lines) {
+		return false
 	}
 	for i := range lines {
 		l := &lines[i]
-		if i%everyLine == 0 {
-			continue
-		}
 		if n := len(l.words); n > 2 && !isParted {
 			l.words[1].to = l.words[n-1].to
 			l.words = l.words[:2]
@@ -138,6 +142,46 @@ func (p *placer) place(lines []line) bool {
 		if !p.placeLine(l) {
 			return false
 		}
+	}
+	return true
+}
+
+// mayHaveGap reports whether a line was drawn in several pieces, or has several spaces in a row. To ask for that takes much
+// less time than where each word is.
+func (p *placer) mayHaveGap(l *line) bool {
+	if len(l.words) < 2 {
+		return false
+	}
+	for i, w := range l.words[1:] {
+		if w.from-l.words[i].to > 1 {
+			return true
+		}
+	}
+	from, to := l.words[0].from, l.words[len(l.words)-1].to
+	if !p.isPlain {
+		return true
+	}
+	r, err := p.instance.FPDFText_CountRects(&requests.FPDFText_CountRects{TextPage: p.page, StartIndex: from, Count: to - from})
+	return err != nil || r.Count > 1
+}
+
+// leadDown reports whether each line is below the one before, but for those that begin a column or a page's foot: at most
+// one is beside the line before, or a little above it.
+func (p *placer) leadDown(lines []line) bool {
+	beside := 0
+	var last box
+	for i := range lines {
+		b, ok := p.boxOf(lines[i].words[0].from)
+		if !ok {
+			return false
+		}
+		height := max(b.y1-b.y0, last.y1-last.y0)
+		if up := (b.y0 + b.y1 - last.y0 - last.y1) / 2; i > 0 && up > -height/3 && up < 3*height {
+			if beside++; beside > 1 {
+				return false
+			}
+		}
+		last = b
 	}
 	return true
 }
