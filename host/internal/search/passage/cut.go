@@ -68,12 +68,15 @@ func (s *splitter) repeated(block, lead stretch) (before, behind string, from in
 	first, rest, _ := strings.Cut(text, "\n")
 	if f := fenceOf(strings.TrimSpace(first)); f != "" {
 		if len(first)+len(f) > min(maxRepeated, s.size/4) {
+			first = f
+		}
+		if len(f) > s.size/4 {
 			return "", "", block.from
 		}
 		return first + GoesOn + "\n", "\n" + f, block.from
 	}
 	if second, _, _ := strings.Cut(rest, "\n"); isTableRule(second) {
-		if head := len(first) + 1 + len(second); head <= min(maxRepeated, s.size/3) {
+		if head := len(first) + 1 + len(second); head <= s.size/2 {
 			return text[:head] + "\n", "", block.from + head
 		}
 	}

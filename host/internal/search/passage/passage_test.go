@@ -86,6 +86,8 @@ func TestSplitKeepsAllAndEachCanBeReadAlone(t *testing.T) {
 		{"a hash at the end of a name", "# P\n## What about C#\n" + para, nil},
 		{"a table that is cut", "The prices:\n\n| name | price |\n|---|---|\n" + strings.Repeat(row, 20), []string{"The prices:\n\n| name | price |\n|---|---|\n| cell", "| name | price |\n|---|---|\n| cell"}},
 		{"code that is cut", "Run this:\n\n```go x\n" + strings.Repeat("a line of code\n\n", 60) + "```", []string{"Run this:\n\n```go x\na line", "```go x" + GoesOn + "\na line"}},
+		{"a table with a wide head that is cut", "| name | " + strings.Repeat("a column | ", 14) + "\n|---" + strings.Repeat("|---", 14) + "|\n" + strings.Repeat("| row of it |\n", 60), []string{"| a column | \n|---" + strings.Repeat("|---", 14) + "|\n| row of it |"}},
+		{"code with a long first line that is cut", "```" + strings.Repeat("title ", 40) + "\n" + strings.Repeat("a line of code\n", 60) + "```", []string{"```" + GoesOn + "\na line of code"}},
 		{"a list that is cut", "You need:\n\n" + strings.Repeat("- an item of the list\n", 60), []string{"You need:\n\n- an item", "You need:\n- an item"}},
 		{"a line that announces", para + "\n\nWhat does it cost?\n\n" + para, []string{"What does it cost?\n\nWords"}},
 		{"a fence within a fence", "````md\n```\n# x\n```\n````\n\n# After\n\ntext", []string{"# x"}},
@@ -104,6 +106,9 @@ func TestSplitKeepsAllAndEachCanBeReadAlone(t *testing.T) {
 		for _, p := range parts {
 			if len(p.Text) > 600 || strings.Count(p.Text, "```")%2 != 0 {
 				t.Errorf("%s: a part of %d bytes: %q", tt.name, len(p.Text), p.Text)
+			}
+			if strings.Contains(p.Text, "| row") && !strings.HasPrefix(p.Text, "| name |") {
+				t.Errorf("%s: a part without the wide head: %q", tt.name, p.Text)
 			}
 			if strings.Contains(p.Text, "| cell") && !strings.HasPrefix(strings.TrimPrefix(p.Text, "The prices:\n\n"), "| name | price |\n|---|---|\n") {
 				t.Errorf("%s: a part without the head: %q", tt.name, p.Text)

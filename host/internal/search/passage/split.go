@@ -18,7 +18,7 @@ const (
 	smallPart  = 0.1 // a section below it joins the one before
 )
 
-// maxRepeated bounds what the parts of a table or list repeat: the head, or the line before, in bytes.
+// maxRepeated bounds what the parts of a code block repeat of the line of its fence, in bytes.
 const maxRepeated = 300
 
 // Split cuts a text into parts of at most size bytes, 200 or more, at headings of Markdown, blank lines, line
