@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"html"
 	"regexp"
 	"strings"
 )
@@ -111,7 +112,10 @@ func readSubtitles(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			style = true
 			w.leaveOut("settings of subtitles", line)
 		default:
-			said = append(said, withoutTags(line))
+			if line = withoutTags(line); web {
+				line = html.UnescapeString(line)
+			}
+			said = append(said, line)
 		}
 	}
 	write()

@@ -109,6 +109,9 @@ type docxField struct {
 	in    *docxParagraph // where it began
 	says  string
 	shows bool
+	// Of a list to choose from: its entries, and which one is chosen.
+	entries []string
+	chosen  int
 }
 
 type docxParagraph struct {
@@ -220,6 +223,10 @@ func (b *docxBody) start(t xml.StartElement) error {
 		b.beginLink(fieldTarget(attributeOf(t, "instr")))
 	case "fldChar":
 		b.fieldMark(attributeOf(t, "fldCharType"))
+	case "result", "listEntry": // of a list to choose from in a form
+		if n := len(b.fields); n > 0 {
+			b.fields[n-1].addChoice(t)
+		}
 	case "tbl":
 		if len(b.tables) == maxNested {
 			return fmt.Errorf("tables stand more than %d deep", maxNested)
@@ -286,6 +293,15 @@ func (f *docxField) add(text string) {
 	}
 }
 
+// addChoice takes an entry of a list to choose from, or which one is chosen; programs write at most 25.
+func (f *docxField) addChoice(t xml.StartElement) {
+	if value := attributeOf(t, "val"); t.Name.Local == "listEntry" && len(f.entries) < 100 {
+		f.entries = append(f.entries, value)
+	} else if n, err := strconv.Atoi(value); err == nil && n >= 0 {
+		f.chosen = n
+	}
+}
+
 // asking is the field of the paragraph that has what the innermost one shows as a part of what it says; nil: none.
 func (b *docxBody) asking() *docxField {
 	for i := len(b.fields) - 2; i >= 0; i-- {
@@ -310,9 +326,14 @@ func (b *docxBody) fieldMark(kind string) {
 		field.shows = true
 		b.beginLink(fieldTarget(field.says))
 	case kind == "end" && n > 0:
-		if b.fields[n-1].shows {
+		field := &b.fields[n-1]
+		if field.shows {
 			b.endLink()
+		} else if field.chosen < len(field.entries) {
+			b.add(field.entries[field.chosen])
+			field.entries = slices.Delete(field.entries, field.chosen, field.chosen+1)
 		}
+		b.w.leaveOut("choices of forms", strings.Join(field.entries, " "))
 		b.fields = b.fields[:n-1]
 	}
 }

@@ -39,7 +39,22 @@ func (h *htmlWriter) leaveMenus(body *html.Node, site *Site) {
 	}
 	for _, n := range out {
 		h.w.leaveOut(rules[n], innerText(n))
+		h.leaveHidden(n)
 		n.Parent.RemoveChild(n)
+	}
+}
+
+// leaveHidden notes what is left out of an element in any case.
+func (h *htmlWriter) leaveHidden(n *html.Node) {
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		if k.Type != html.ElementNode {
+			continue
+		}
+		if rule := hiddenBy(k); rule != "" {
+			h.w.leaveOut(rule, rawText(k))
+		} else {
+			h.leaveHidden(k)
+		}
 	}
 }
 

@@ -175,13 +175,15 @@ func (h *htmlWriter) space() {
 	}
 }
 
-// rawText is all text in a node, and in the comments there.
+// rawText is all text of a node, with what its pictures and comments say.
 func rawText(n *html.Node) string {
 	var b strings.Builder
+	b.WriteString(attribute(n, "alt") + " ")
 	for k := range n.Descendants() {
 		if k.Type == html.TextNode || k.Type == html.CommentNode {
-			b.WriteString(k.Data + " ")
+			b.WriteString(k.Data)
 		}
+		b.WriteString(attribute(k, "alt") + " ")
 	}
 	return b.String()
 }

@@ -349,6 +349,8 @@ func (m *mailReader) multipart(kind, boundary string, body []byte, depth int) (o
 	return len(parts) > 0, nil
 }
 
+const otherForms = "other forms of the same text"
+
 // alternatives writes the first of n forms of a text, or another that has twice as many words: some only say
 // that they are there for programs without the web. What is attached to any of them is behind it.
 func (m *mailReader) alternatives(n int, write func(i int) error) error {
@@ -364,11 +366,16 @@ func (m *mailReader) alternatives(n int, write func(i int) error) error {
 		if err := write(i); err != nil {
 			return err
 		}
-		if words := countWords(m.w.b.String()); best == nil || words > 2*most {
+		switch words := countWords(m.w.b.String()); {
+		case best == nil:
 			best, most = m.w, words
+		case words > 2*most:
+			w.leaveOut(otherForms, best.b.String())
+			best, most = m.w, words
+		default:
+			w.leaveOut(otherForms, m.w.b.String())
 		}
 	}
-	w.noteLeft("other forms of the same text", n-1)
 	w.addWritten(best)
 	if attached == nil {
 		w.addWritten(m.attached)

@@ -87,7 +87,7 @@ func (w *writer) output(out map[string]json.RawMessage) {
 			forms[kind], forms["text/plain"], printed = raw, out["text"], ""
 		}
 	}
-	w.code("output", printed)
+	w.printed(printed)
 	plain, best := joinLines(forms["text/plain"]), "text/plain"
 	for _, kind := range richKinds {
 		isStub := plain == "" || strings.HasPrefix(plain, "<")
@@ -104,7 +104,7 @@ func (w *writer) output(out map[string]json.RawMessage) {
 	case "text/latex":
 		w.code("latex", text)
 	default:
-		w.code("output", text)
+		w.printed(text)
 	}
 	for kind, raw := range forms {
 		switch {
@@ -112,13 +112,20 @@ func (w *writer) output(out map[string]json.RawMessage) {
 			w.noteLeft("pictures", 1)
 		case kind == best:
 		case strings.HasPrefix(kind, "text/"), slices.Contains(richKinds, kind):
-			w.leaveOut("other forms of the same text", joinLines(raw))
+			w.leaveOut(otherForms, joinLines(raw))
 		default:
 			w.noteLeft("controls and scripts of outputs", 1)
 		}
 	}
-	w.code("output", strings.TrimSpace(joinLines(out["ename"])+" "+joinLines(out["evalue"])))
+	w.printed(strings.TrimSpace(joinLines(out["ename"]) + " " + joinLines(out["evalue"])))
 	w.leaveOut("where in the code errors came from", joinLines(out["traceback"]))
+}
+
+// printed writes what code printed, if anything.
+func (w *writer) printed(text string) {
+	if strings.TrimSpace(text) != "" {
+		w.code("output", text)
+	}
 }
 
 // joinLines is a text of a notebook.

@@ -150,7 +150,7 @@ func (r *rstReader) explicit(line, text string) {
 			if !ok {
 				break
 			}
-			if key == "alt" || key == "caption" || key == "name" && name == "admonition" {
+			if key == "alt" || key == "caption" || key == "name" && name == "admonition" || key == "header" && name == "csv-table" {
 				r.put(line[:indent] + value)
 			} else {
 				r.w.leaveOut("options of directives", r.lines[r.at])
