@@ -5,6 +5,7 @@ package documents
 import (
 	"cmp"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -224,8 +225,10 @@ func IndexName(args []string) string {
 			uid.WriteString(letters)
 		}
 	}
-	name = strings.Join(strings.FieldsFunc(uid.String(), func(r rune) bool { return r == '-' }), "-")
-	return cmp.Or(name[:min(len(name), 100)], "files")
+	if short := strings.Join(strings.FieldsFunc(uid.String(), func(r rune) bool { return r == '-' }), "-"); short != "" {
+		return short[:min(len(short), 100)]
+	}
+	return fmt.Sprintf("files-%08x", crc32.ChecksumIEEE([]byte(name))) // of a name in another script
 }
 
 // FormatOf returns the format that was given, or the one that a file's name

@@ -322,12 +322,12 @@ func (s *Synchronizer) watch(ctx context.Context, names []string, out, errs io.W
 	}
 }
 
-// state is a text that changes whenever a file does.
+// state is a text that changes whenever a file does, or who may read it.
 func (s *Synchronizer) state(ctx context.Context, names []string) (string, error) {
 	var b strings.Builder
 	for _, name := range names {
 		err := reader.EachFile(ctx, name, &s.selection, func(f reader.File) error {
-			fmt.Fprintf(&b, "%s\x00%d\x00%d\n", f.Path, f.Size, f.Changed.UnixNano())
+			fmt.Fprintf(&b, "%s\x00%d\x00%d\x00%o\n", f.Path, f.Size, f.Changed.UnixNano(), f.Mode)
 			return nil
 		})
 		if err != nil {

@@ -40,7 +40,7 @@ func TestQuestion(t *testing.T) {
 // TestIndexName: an index is called like the folder, in the letters that its name may have.
 func TestIndexName(t *testing.T) {
 	for folder, want := range map[string]string{
-		"notes": "notes", "My Notes": "My-Notes", "Käse & Brot": "Kase-Brot", "Ka\u0308se": "Kase", "straße": "strasse", "メモ": "files", "...": "files", "a_b.2": "a_b-2",
+		"notes": "notes", "My Notes": "My-Notes", "Käse & Brot": "Kase-Brot", "Ka\u0308se": "Kase", "straße": "strasse", "メモ": "files-a1511b18", "ノート": "files-89744639", "...": "files-1a43b61b", "a_b.2": "a_b-2",
 	} {
 		dir := filepath.Join(t.TempDir(), folder)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -49,6 +49,22 @@ func TestIndexName(t *testing.T) {
 		if got := IndexName([]string{dir}); got != want {
 			t.Errorf("the index of %q is %q, want %q", folder, got, want)
 		}
+	}
+}
+
+// --watch looks at a file again that somebody may read now.
+func TestWatchedState(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.md")
+	if err := os.WriteFile(name, []byte("text"), 0o200); err != nil {
+		t.Fatal(err)
+	}
+	var s Synchronizer
+	before, err := s.state(t.Context(), []string{name})
+	if err := errors.Join(err, os.Chmod(name, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := s.state(t.Context(), []string{name}); err != nil || after == before {
+		t.Errorf("a file that may be read now has the state %q, %v, as before", after, err)
 	}
 }
 

@@ -87,6 +87,7 @@ type File struct {
 	Size int64
 	// Changed is when it was; of a file in an archive, as that says.
 	Changed time.Time
+	Mode    fs.FileMode // of a file in a folder: who may read it, among others
 	// Read returns the contents, at most MaxFile bytes; more is an error.
 	Read func() ([]byte, error)
 	// Folder reports that it is a folder whose files cannot be listed: Read says why.
@@ -130,7 +131,7 @@ func EachOfArchive(ctx context.Context, name string, r io.ReaderAt, size int64, 
 }
 
 func fileAt(name, shown string, st fs.FileInfo) File {
-	return File{Path: shown, Size: st.Size(), Changed: st.ModTime(), Read: func() ([]byte, error) {
+	return File{Path: shown, Size: st.Size(), Changed: st.ModTime(), Mode: st.Mode(), Read: func() ([]byte, error) {
 		r, err := os.Open(name)
 		if err != nil {
 			return nil, err
