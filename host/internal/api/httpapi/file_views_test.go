@@ -39,6 +39,22 @@ func TestFileViews(t *testing.T) {
 	if d := string(mixed.Details); !strings.Contains(d, `"skippedFiles":[{"path":"bad.pdf","error":"`) || !strings.Contains(d, `"indexedDocuments":1`) {
 		t.Errorf("the task of a file that was read and one that was not has the details %s", d)
 	}
+	skipped := func() string {
+		a := r.do("GET", "/indexes/notes/files?limit=0", "")
+		_, list, _ := strings.Cut(a.body, `"skipped":`)
+		return list
+	}
+	if list := skipped(); !strings.HasPrefix(list, `[{"path":"bad.pdf","error":"`) || !strings.Contains(list, `"sentAt":"20`) || strings.Count(list, "path") != 1 {
+		t.Errorf("files that could not be read: %s", list)
+	}
+	r.task(r.sendFiles("notes/files?source=mixed", "fine.md", "# Fine", "bad.pdf", "still no PDF", "worse.docx", "nothing"))
+	if list := skipped(); strings.Count(list, "bad.pdf") != 1 || !strings.Contains(list, "worse.docx") {
+		t.Errorf("files that could not be read twice: %s", list)
+	}
+	r.task(r.sendFiles("notes/files?source=mixed", "worse.docx", "<html><body><p>Better.</p></body></html>"))
+	if list := skipped(); !strings.Contains(list, "bad.pdf") || strings.Contains(list, "worse.docx") {
+		t.Errorf("files that could not be read, one of which was read since: %s", list)
+	}
 	for q, want := range map[string]int{"COFFEE": 2, "tea/gr": 1, "Tea%20%3C": 1, "milk": 0} {
 		if a := r.do("GET", "/indexes/notes/files?limit=1&q="+q, ""); !strings.Contains(a.body, fmt.Sprintf(`"total":%d`, want)) || strings.Count(a.body, `"passages"`) != min(want, 1) {
 			t.Errorf("files with %s: %s", q, a.body)

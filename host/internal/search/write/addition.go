@@ -188,13 +188,21 @@ func SkippedDetails(before json.RawMessage, files []SkippedFile) json.RawMessage
 	return details("receivedDocuments", receivedDocuments(before), "indexedDocuments", nil, "skippedFiles", files)
 }
 
+// SkippedOf returns the files that the details of an addition name as left out.
+func SkippedOf(addition json.RawMessage) []SkippedFile {
+	if !bytes.Contains(addition, []byte("skippedFiles")) {
+		return nil
+	}
+	var d struct{ SkippedFiles []SkippedFile }
+	_ = json.Unmarshal(addition, &d) // an object of ours
+	return d.SkippedFiles
+}
+
 // details are those of the task that indexed so many documents.
 func (a *addition) details(w *task.Work, indexed int) json.RawMessage {
 	received := a.received(w)
-	if !bytes.Contains(w.Details, []byte("skippedFiles")) {
-		return details("receivedDocuments", received, "indexedDocuments", indexed)
+	if skipped := SkippedOf(w.Details); skipped != nil {
+		return details("receivedDocuments", received, "indexedDocuments", indexed, "skippedFiles", skipped)
 	}
-	var d struct{ SkippedFiles []SkippedFile }
-	_ = json.Unmarshal(w.Details, &d) // an object of ours
-	return details("receivedDocuments", received, "indexedDocuments", indexed, "skippedFiles", d.SkippedFiles)
+	return details("receivedDocuments", received, "indexedDocuments", indexed)
 }

@@ -89,7 +89,7 @@ export async function documents(root, path) {
 
 	const route = () => at`/indexes/${uid.value}`;
 	async function draw() {
-		await Promise.all([listFiles(0), listSkipped(), browse(0)]);
+		await Promise.all([listFiles(0), browse(0)]);
 	}
 	/** The files of the index, if any; what they are made of is folded then. */
 	async function listFiles(offset) {
@@ -100,13 +100,27 @@ export async function documents(root, path) {
 		passages.open = !some;
 		finder.hidden = !some;
 		files.replaceChildren();
+		const unread = page?.skipped ?? [];
+		skipped.replaceChildren(
+			unread.length > 0
+				? el(
+						"details",
+						el("summary", `Files that could not be read: ${count(unread.length)}`),
+						table(
+							["File", "Why", "When"],
+							unread.map((f) => [f.path, f.error, time(f.sentAt)]),
+							"Files that could not be read",
+						),
+					)
+				: "",
+		);
 		if (!some) return;
-		const tried = unread.find(([path]) => path.toLowerCase().includes(find.value.toLowerCase()));
+		const tried = unread.find((f) => f.path.toLowerCase().includes(find.value.toLowerCase()));
 		files.append(
 			page.total === 0
 				? empty(
 						"No such file",
-						tried ? `${tried[0]} could not be read: ${tried[1]}.` : "No file here has that in its name or title. Search for what it says.",
+						tried ? `${tried.path} could not be read: ${tried.error}.` : "No file here has that in its name or title. Search for what it says.",
 						linked("Search", at`#/search/${uid.value}`, "button"),
 					)
 				: table(
@@ -127,17 +141,6 @@ export async function documents(root, path) {
 						"The files of this index",
 					),
 			page.total > 0 ? pager(offset, page.results.length, page.total, size, "files", listFiles) : "",
-		);
-	}
-	let unread = /** @type {string[][]} */ ([]); // files that the last additions left out
-	async function listSkipped() {
-		const query = new URLSearchParams({ indexUids: uid.value, types: "documentAdditionOrUpdate", limit: "20" });
-		const { results } = uid.value && session.can("tasks.get") ? await call("GET", `/tasks?${query}`) : { results: [] };
-		unread = results.flatMap((k) => (k.details?.skippedFiles ?? []).map((f) => [f.path, f.error, time(k.finishedAt ?? k.enqueuedAt)]));
-		skipped.replaceChildren(
-			unread.length > 0
-				? el("details", el("summary", `Files that could not be read: ${count(unread.length)}`), table(["File", "Why", "When"], unread, "Files that could not be read"))
-				: "",
 		);
 	}
 	/** Has a file chosen that takes the place of f. */

@@ -10,12 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-search/parley/host/internal/api/httpapi/request"
 	"github.com/parley-search/parley/host/internal/base/apierr"
 	"github.com/parley-search/parley/host/internal/base/apierr/indexerr"
 	"github.com/parley-search/parley/host/internal/search"
 	"github.com/parley-search/parley/host/internal/search/reader"
+	"github.com/parley-search/parley/host/internal/search/write"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // listedFile is what GET /indexes/:uid/files says of a file.
@@ -26,6 +29,18 @@ type listedFile struct {
 	Kind     string `json:"kind"`
 	Passages int    `json:"passages"`
 	ReadAt   string `json:"readAt,omitempty"` // when its newest passage was read
+}
+
+// fileList is the answer of GET /indexes/:uid/files.
+type fileList struct {
+	request.List[listedFile]
+	Skipped []skippedFile `json:"skipped"`
+}
+
+// skippedFile is a file that was sent and could not be read.
+type skippedFile struct {
+	write.SkippedFile
+	SentAt time.Time `json:"sentAt"`
 }
 
 // fileView is the answer of GET /indexes/:uid/files/*: a file's text as it was read.
@@ -87,7 +102,39 @@ func (s *Server) ListFiles(r *request.Call) error {
 			return err
 		}
 	}
-	return r.OK(request.NewList(files, offset, limit, page.total))
+	skipped, err := s.skippedFiles(r, uid)
+	if err != nil {
+		return err
+	}
+	return r.OK(fileList{request.NewList(files, offset, limit, page.total), skipped})
+}
+
+// skippedFiles returns the files that the newest additions to an index could not read, the last one first, but for those that
+// were read since.
+func (s *Server) skippedFiles(r *request.Call, uid string) ([]skippedFile, error) {
+	page, err := s.Tasks.Tasks.Tasks(r.Base, task.Filter{IndexUIDs: []string{uid}, Types: []task.Type{task.DocumentAddition}, Visible: r.Visible})
+	if err != nil {
+		return nil, err
+	}
+	files, paths := []skippedFile{}, []string{}
+	for i := range page.Results {
+		t := &page.Results[i]
+		for _, f := range write.SkippedOf(t.Details) {
+			if !slices.Contains(paths, f.Path) {
+				files, paths = append(files, skippedFile{f, t.EnqueuedAt}), append(paths, f.Path)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return files, nil
+	}
+	err = s.eachFileDocument(r, uid, reader.FilterOfPaths(paths), []string{"path", "readAt"}, func(d *reader.Document) {
+		read, err := time.Parse(time.RFC3339, d.ReadAt)
+		files = slices.DeleteFunc(files, func(f skippedFile) bool {
+			return err == nil && f.Path == d.Path && !read.Before(f.SentAt.Truncate(time.Second)) // it has seconds
+		})
+	})
+	return files, err
 }
 
 // filesNamed returns the first documents of files whose path or title has q, which is in lower case.
