@@ -387,7 +387,9 @@ func (d *Decoder) done(s *State, out *provider.Out) error {
 	if s.Filtered {
 		s.Finish = finishFilter
 	}
-	s.Tags.End(s.sayTagged(out))
+	if s.Tags.Held > 0 {
+		s.Tags.End(s.sayTagged(out))
+	}
 	calls, err := d.completeCalls(s, s.Finish == finishLength, out)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"bytes"
+
 	"github.com/parley-search/parley/sdk/provider"
 	"github.com/parley-search/parley/sdk/rawjson"
 )
@@ -100,12 +102,15 @@ func (d *Decoder) part(s *State, what uint8, v rawjson.Value, p *piece, out *pro
 
 // text writes a string as a record and reports whether it held anything.
 func (d *Decoder) text(s *State, what uint8, v rawjson.Value, p *piece, out *provider.Out) bool {
-	text, ok := v.AppendText(d.scratch[:0])
-	if !ok || len(text) == 0 {
+	if v.Kind() != rawjson.String || len(v) == 2 {
 		return false
 	}
-	d.scratch = text
-	if what == textAnswer && !s.Tags.Past() && s.Tags.Split(text, s.sayTagged(out)) {
+	text := v[1 : len(v)-1]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		text = rawjson.AppendUnescaped(d.scratch[:0], text)
+		d.scratch = text
+	}
+	if what == textAnswer && !s.Tags.isPlain(text) && s.Tags.Split(text, s.sayTagged(out)) {
 		p.more = true
 		return true
 	}

@@ -28,6 +28,14 @@ const (
 // Past reports whether all that follows is text.
 func (t *Tags) Past() bool { return t.At == tagsPast }
 
+// isPlain is Past, where a piece of text that is not empty may show it.
+func (t *Tags) isPlain(text []byte) bool {
+	if t.At == tagsStart && t.Held == 0 && text[0] > ' ' && text[0] != openTag[0] {
+		t.At = tagsPast
+	}
+	return t.At == tagsPast
+}
+
 // Split says what a piece of text is, part by part: text, or what the model thought. It says
 // nothing, thought, where the tags open. It returns false, and says nothing, where the whole
 // piece is text, as is all that follows.

@@ -214,12 +214,17 @@ func TestKept(t *testing.T) {
 	var k Kept
 	var r Reading
 	document := func(i int, text string) []byte { return fmt.Appendf(nil, `{"c":%d,"text":"%s"}`, i, text) }
+	keep := func(doc []byte) {
+		read(doc, &r)
+		k.Keep(&r)
+	}
+	keep(document(maxKept, "a")) // the first of two forms: the number has one digit, or two
+	keep(document(0, "a"))
 	for i := range maxKept + 1 {
 		if k.Match(document(i, "b"), &r) {
 			t.Errorf("document %d fits before it was kept", i)
 		}
-		read(document(i, "a"), &r)
-		k.Keep(&r)
+		keep(document(i, "a"))
 	}
 	read([]byte(`{"a":-1}`), &r)
 	k.Keep(&r) // it makes none, and takes no place

@@ -114,15 +114,26 @@ func (r *Reading) Text(f *Found) []byte {
 	return text
 }
 
-// Learn makes s the pattern of the event, and appends its literals to memo. It
-// leaves both as they were and returns false where the event makes none:
-// something was spoiled, it is too long, or it was found by a pattern.
-func (r *Reading) Learn(s *State, memo []byte) ([]byte, bool) {
+// literals returns how many bytes of the event stand outside of what was found.
+func (r *Reading) literals() int {
 	size := len(r.doc)
 	for i := range r.found[:r.count] {
 		size -= r.found[i].to - r.found[i].from
 	}
-	if r.spoiled || size > MaxLiterals {
+	return size
+}
+
+// form is a number that events which make the same pattern have in common, and few others.
+// It is never 0.
+func (r *Reading) form() uint32 {
+	return uint32(r.literals())<<16 | uint32(r.count+1)<<8 | uint32(r.Kind)
+}
+
+// Learn makes s the pattern of the event, and appends its literals to memo. It
+// leaves both as they were and returns false where the event makes none:
+// something was spoiled, it is too long, or it was found by a pattern.
+func (r *Reading) Learn(s *State, memo []byte) ([]byte, bool) {
+	if r.spoiled || r.literals() > MaxLiterals {
 		return memo, false
 	}
 	*s = State{count: uint8(r.count), kind: r.Kind, known: true}
