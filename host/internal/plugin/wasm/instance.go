@@ -42,7 +42,8 @@ type instance struct {
 	lastUse   uint64    // pool.uses when it was last lent
 	snapshot  *snapshot // what it began as or was frozen to; nil: it cannot be reset
 	own       ownPages
-	unchanged int // own pages that were as they should be, see maxUnchanged
+	idle      []uint8 // for each page, how many resets in a row found it own and as it should be
+	unchanged int     // own pages that were found so again and again, see maxUnchanged
 }
 
 type instanceKey struct{}

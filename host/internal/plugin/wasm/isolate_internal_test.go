@@ -280,3 +280,55 @@ func TestRenewFails(t *testing.T) {
 		t.Errorf("%d instances, want 1", n)
 	}
 }
+
+// TestOwnPages shows which pages of an instance stay its own: those that every few answers
+// write to, and not those of one large answer. Each reset brings all bytes back.
+func TestOwnPages(t *testing.T) {
+	m := frozenModule(t, openRuntime(t, Options{CacheDir: t.TempDir()}), "thief", Limits{Room: 8 << 20})
+	if m.snapshot() == nil || m.snapshot().way == wayNone {
+		t.Skip("this system does not find own pages")
+	}
+	i, err := m.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.close()
+	block, page := i.linear.block[:i.memory.Size()], os.Getpagesize()
+	answer := func(first, pages int) {
+		t.Helper()
+		for n := first; n < first+pages; n++ {
+			block[n*page+n] ^= 0xff
+		}
+		if _, ok := i.reset(); !ok || !bytes.Equal(block, i.snapshot.memory) {
+			t.Fatal("the memory is not the snapshot's")
+		}
+	}
+	own := func() (pages int) {
+		for at := 0; at < len(block); {
+			runs, next, err := i.own.find(i.snapshot.way, block, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range runs {
+				pages += (r.end - r.begin) / page
+			}
+			at = next
+		}
+		return pages
+	}
+	for range 50 {
+		answer(0, 40)
+		answer(20, 60)
+		answer(20, 60)
+	}
+	if n := own(); n != 80 {
+		t.Errorf("after answers that write to pages in turns: %d own, want 80", n)
+	}
+	answer(0, 600)
+	for range 20 {
+		answer(0, 40)
+	}
+	if n := own(); n != 40 {
+		t.Errorf("after a large answer and small ones: %d own, want 40", n)
+	}
+}

@@ -98,9 +98,12 @@ func writeSparse(f *os.File, b []byte) (written []run, err error) {
 const (
 	// maxOwnPages are the most that are looked at one by one.
 	maxOwnPages = 1024
-	// maxUnchanged is how many pages are found to be as they should be, over
-	// several resets, before an instance gives up all of its own. To compare so
-	// many takes about as long as to make them its own again.
+	// maxIdle is how many resets in a row may find an own page as it should be: of the
+	// calls of answers each writes to pages of its own.
+	maxIdle = 4
+	// maxUnchanged is how many pages more are found so, over several resets, before an
+	// instance gives up all of its own. To compare so many takes about as long as to
+	// make them its own again.
 	maxUnchanged = 512
 )
 
@@ -125,6 +128,9 @@ func (i *instance) reset() (pages int, ok bool) {
 // restore brings block, the memory of i, back to the snapshot's.
 func (i *instance) restore(block []byte) (pages int, err error) {
 	s, own, page := i.snapshot, 0, os.Getpagesize()
+	if i.idle == nil {
+		i.idle = make([]uint8, len(block)/page)
+	}
 	for at := 0; s.way != wayNone && own <= maxOwnPages; {
 		if at >= len(block) {
 			if i.unchanged <= maxUnchanged {
@@ -139,17 +145,22 @@ func (i *instance) restore(block []byte) (pages int, err error) {
 		for _, r := range runs {
 			for at := r.begin; at < r.end; at += page {
 				own++
-				if bytes.Equal(block[at:at+page], s.memory[at:at+page]) {
+				idle := &i.idle[at/page]
+				if !bytes.Equal(block[at:at+page], s.memory[at:at+page]) {
+					copy(block[at:at+page], s.memory[at:])
+					pages++
+					*idle = 0
+				} else if *idle < maxIdle {
+					*idle++
+				} else {
 					i.unchanged++
-					continue
 				}
-				copy(block[at:at+page], s.memory[at:])
-				pages++
 			}
 		}
 		at = next
 	}
 	i.unchanged = 0
+	clear(i.idle)
 	return pages, discard(block, s.file)
 }
 
