@@ -79,8 +79,11 @@ func (h *Hub) Logger() zerolog.Logger {
 	if h == nil {
 		return zerolog.Nop()
 	}
-	return zerolog.New(h).With().Timestamp().Logger()
+	return zerolog.New(h).Sample(h).With().Timestamp().Logger()
 }
+
+// Sample implements [zerolog.Sampler]: a line that nobody wants is not made.
+func (h *Hub) Sample(level zerolog.Level) bool { return int32(level) >= h.lowest.Load() }
 
 // SetLevel sets the level that lines must have to be written.
 func (h *Hub) SetLevel(name string) error {

@@ -39,6 +39,9 @@ func TestLevels(t *testing.T) {
 		if got := say(); got != tt.want {
 			t.Errorf("level %q: wrote %q, want %q", tt.level, got, tt.want)
 		}
+		if made, want := log.Debug() != nil, strings.Contains(tt.want, "d"); made != want {
+			t.Errorf("level %q: a line at debug is made: %t, want %t", tt.level, made, want)
+		}
 	}
 	if err := h.SetLevel("loud"); err == nil || !strings.Contains(err.Error(), "off, error, warn") {
 		t.Errorf("SetLevel = %v, want an error with the levels", err)
