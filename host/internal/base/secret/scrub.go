@@ -53,10 +53,13 @@ func NewWholeScrubber(least int, secrets ...string) *Scrubber {
 }
 
 func newScrubber(secrets []string, least int, parts func(n int) (part, block int)) *Scrubber {
-	var s Scrubber
+	var s *Scrubber // most often there is none to make, and each answer comes by here
 	for _, secret := range secrets {
 		if len(secret) < least {
 			continue
+		}
+		if s == nil {
+			s = &Scrubber{}
 		}
 		for _, text := range forms(secret) {
 			part, block := parts(len(text))
@@ -66,10 +69,7 @@ func newScrubber(secrets []string, least int, parts func(n int) (part, block int
 			}
 		}
 	}
-	if s.forms == nil {
-		return nil
-	}
-	return &s
+	return s
 }
 
 // forms lists what a secret looks like when quoted, each once.

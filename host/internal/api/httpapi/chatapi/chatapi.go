@@ -5,7 +5,6 @@ package chatapi
 import (
 	"context"
 	"net/netip"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -66,5 +65,5 @@ func (s *Server) URLOf(r *request.Call) string {
 	if s.PublicURL != "" {
 		return s.PublicURL
 	}
-	return strings.Clone(r.BaseURL())
+	return r.BaseURL() // which it puts together: no part of the request
 }
