@@ -68,6 +68,40 @@ type Draft struct {
 	Limits      json.RawMessage // nil: none
 }
 
+// Bounds in bytes: of a name or description, of one key, and of all keys, which are held in memory.
+const (
+	maxText = 4 << 10
+	maxKey  = 64 << 10
+	maxKeys = 64 << 20
+)
+
+// Size is about how many bytes k takes.
+func (k *Key) Size() int {
+	n := 512
+	for _, t := range []*string{k.Name, k.Description} {
+		if t != nil {
+			n += len(*t)
+		}
+	}
+	for _, list := range [][]string{k.Indexes, k.Workspaces} {
+		for _, t := range list {
+			n += 16 + len(t)
+		}
+	}
+	return n
+}
+
+// checkTexts refuses a name and a description that are too long. Each may be nil.
+func checkTexts(name, description *string) error {
+	if name != nil && len(*name) > maxText {
+		return apierr.Newf(apierr.InvalidAPIKeyName, "`name` has %d bytes: it may have %d.", len(*name), maxText)
+	}
+	if description != nil && len(*description) > maxText {
+		return apierr.Newf(apierr.InvalidAPIKeyDescription, "`description` has %d bytes: it may have %d.", len(*description), maxText)
+	}
+	return nil
+}
+
 // key checks d, and returns the key that it describes.
 func (d *Draft) key(now time.Time) (Key, error) {
 	k := Key{Name: d.Name, Description: d.Description, Indexes: d.Indexes, Workspaces: d.Workspaces, CreatedAt: now, UpdatedAt: now}
@@ -77,6 +111,12 @@ func (d *Draft) key(now time.Time) (Key, error) {
 	}
 	if k.Actions, err = ParseActions(d.Actions); err != nil {
 		return Key{}, err
+	}
+	if err := checkTexts(d.Name, d.Description); err != nil {
+		return Key{}, err
+	}
+	if n := k.Size(); n > maxKey {
+		return Key{}, apierr.Newf(apierr.InvalidAPIKeyIndexes, "`indexes` and `workspaces` take %d bytes: a key may have %d. Name several by a pattern, such as \"products-*\".", n, maxKey)
 	}
 	if err := checkPatterns(d.Indexes); err != nil {
 		return Key{}, err

@@ -72,6 +72,13 @@ func (s *Service) Create(ctx context.Context, by *Caller, d Draft) (Key, error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	all := k.Size()
+	for _, e := range s.byUID {
+		all += e.key.Size()
+	}
+	if all > maxKeys {
+		return Key{}, apierr.Newf(apierr.BadRequest, "With it the %d keys would take %d bytes of memory: they may take %d. Delete those that nobody uses, or give people tenant tokens of one key.", len(s.byUID)+1, all, maxKeys)
+	}
 	if err := s.store.CreateKey(ctx, k); err != nil {
 		return Key{}, err
 	}
@@ -92,6 +99,9 @@ func (s *Service) Update(ctx context.Context, by *Caller, uidOrValue string, c C
 	k, err := s.Key(uidOrValue)
 	if err == nil && c.Limits != nil {
 		err = by.covers(&k)
+	}
+	if err == nil {
+		err = checkTexts(c.Name.Value, c.Description.Value)
 	}
 	if err != nil {
 		return Key{}, err

@@ -232,3 +232,39 @@ func TestHammerKeys(t *testing.T) {
 		t.Errorf("%d keys at the end, want 4", total)
 	}
 }
+
+// TestKeysAreBounded: keys are held in memory, so that one has a bound, and all together have.
+func TestKeysAreBounded(t *testing.T) {
+	s := open(t, master, newClock())
+	draft := func(text string, indexes int) auth.Draft {
+		d := auth.Draft{Description: &text, Actions: []string{"search"}}
+		for range indexes {
+			d.Indexes = append(d.Indexes, strings.Repeat("i", 400))
+		}
+		return d
+	}
+	for _, tt := range []struct {
+		draft auth.Draft
+		code  apierr.Code
+	}{{draft(strings.Repeat("x", 5000), 1), apierr.InvalidAPIKeyDescription}, {draft("", 200), apierr.InvalidAPIKeyIndexes}} {
+		if _, err := s.Create(t.Context(), auth.Everyone(), tt.draft); !apierr.Is(err, tt.code) {
+			t.Errorf("Create: %v, want %s", err, tt.code)
+		}
+	}
+	key, err := s.Create(t.Context(), auth.Everyone(), draft("", 150))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 5000)
+	if _, err := s.Update(t.Context(), auth.Everyone(), key.UID, auth.Change{Name: apierr.Optional[string]{Set: true, Value: &long}}); !apierr.Is(err, apierr.InvalidAPIKeyName) {
+		t.Errorf("Update: %v, want %s", err, apierr.InvalidAPIKeyName)
+	}
+	for range (64 << 20) / key.Size() {
+		if _, err = s.Create(t.Context(), auth.Everyone(), draft("", 150)); err != nil {
+			break
+		}
+	}
+	if !apierr.Is(err, apierr.BadRequest) {
+		t.Errorf("after 64 MiB of keys: %v, want %s", err, apierr.BadRequest)
+	}
+}

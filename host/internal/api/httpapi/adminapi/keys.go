@@ -116,6 +116,9 @@ func (s *Server) ListKeys(r *request.Call) error {
 	keys, total := s.Auth.Keys(offset, limit)
 	results := make([]keyBody, len(keys))
 	for i := range keys {
+		if err := r.Loan.TakeAnswer(keys[i].Size()); err != nil {
+			return err
+		}
 		results[i] = s.keyBody(r, &keys[i])
 	}
 	return r.OK(request.NewList(results, offset, limit, total))
