@@ -346,7 +346,23 @@ func FuzzHostileProcess(f *testing.F) {
 	}
 	h := startHosted(f, "")
 	h.must("PATCH", "/experimental-features", `{"feedback":true,"network":true}`)
-	h.must("PATCH", "/chats/w/settings", `{"source":"vLlm","baseUrl":"http://127.0.0.1:9/"}`)
+	file, err := program()
+	if err != nil {
+		f.Fatal(err)
+	}
+	module := filepath.Join(f.TempDir(), "vllm.wasm")
+	if err := os.WriteFile(module, house.Shipped(f, "vllm"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	if out, err := exec.Command(file, "plugin", "install", module, "--plugin-dir", filepath.Join(h.cmd.Dir, "plugins"), "--grant", "--new-lock").CombinedOutput(); err != nil {
+		f.Fatalf("install: %v\n%s", err, out)
+	}
+	if !waittest.Until(func() bool {
+		status, _ := h.send("PATCH", "/chats/w/settings", []byte(`{"source":"vLlm","baseUrl":"http://127.0.0.1:9/"}`))
+		return status == http.StatusOK
+	}) {
+		f.Fatalf("no plugin answers:\n%s", h.said())
+	}
 	h.must("PATCH", "/indexes/a/settings", `{"filterableAttributes":["year","name"],"sortableAttributes":["year"]}`)
 	h.must("POST", "/indexes/a/documents", `[{"id":1,"name":"film one","year":1990},{"id":2,"name":"film two","year":2000}]`)
 	h.idle()
