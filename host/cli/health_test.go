@@ -158,4 +158,10 @@ func TestEveryLineJSON(t *testing.T) {
 	if code == exitOK || said != 2 {
 		t.Errorf("exit code %d, want the warning of the key and the error in the log:\n%s", code, out.String())
 	}
+	out.Reset()
+	code = run(t.Context(), []string{"serve", "--experimental-logs-mode", "json", "--http-addr", "nonsense"}, &out, &out)
+	var l struct{ Level, Error string }
+	if err := json.Unmarshal(out.Bytes(), &l); err != nil || code != exitUsage || l.Level != "error" || !strings.Contains(l.Error, "http-addr") {
+		t.Errorf("a wrong option: exit code %d, %v, want %d and one line that names it:\n%s", code, err, exitUsage, out.String())
+	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,19 +34,18 @@ func serveCommand(carry loadModules) *cobra.Command {
 			signal.Ignore(syscall.SIGPIPE) // who reads the log may go, and the service is not to end with that
 			collectEarly()
 			c, settings, err := cmdutil.LoadConfig(cmd, nil)
-			if err != nil {
-				return err
-			}
-			hub, err := logs.New(cmd.ErrOrStderr(), c.LogsMode, c.LogLevel)
-			if err != nil {
-				return err
-			}
 			stderr := cmd.ErrOrStderr()
+			hub, noLog := logs.New(stderr, c.LogsMode, c.LogLevel)
+			if noLog != nil {
+				return cmp.Or(err, noLog)
+			}
 			if c.LogsMode == logs.JSON {
 				stderr = hub.Lines() // who reads the log reads JSON alone
 			}
-			warnOfFlags(stderr, settings)
-			err = serveWith(cmd.Context(), c, hub, stderr, carry)
+			if err == nil {
+				warnOfFlags(stderr, settings)
+				err = serveWith(cmd.Context(), c, hub, stderr, carry)
+			}
 			if err != nil && c.LogsMode == logs.JSON && cmd.Context().Err() == nil {
 				log := hub.Logger()
 				log.Error().Err(err).Msg("the service ends")
