@@ -37,6 +37,7 @@ type Peer struct {
 // heard is what other nodes said.
 type heard struct {
 	leader time.Time // when a leader was heard of last, or the node opened
+	told   time.Time // when a leader told how far it is; zero: none has
 	term   uint64    // the highest that a leader was heard of
 	seq    uint64    // the highest that a leader has
 	peers  map[string]Peer
@@ -72,7 +73,7 @@ func (n *Node) Hear(b Beat) {
 		}
 	}
 	if b.Leading && b.Term >= s.Position.Term {
-		n.heard.leader, n.heard.term = now, max(n.heard.term, b.Term)
+		n.heard.leader, n.heard.told, n.heard.term = now, now, max(n.heard.term, b.Term)
 		n.heard.seq = max(n.heard.seq, b.Seq)
 	}
 	n.hearing.Unlock()
@@ -86,7 +87,7 @@ func (n *Node) Hear(b Beat) {
 func (n *Node) forgetBeats() {
 	n.hearing.Lock()
 	defer n.hearing.Unlock()
-	n.heard.term, n.heard.seq = 0, 0
+	n.heard.told, n.heard.term, n.heard.seq = time.Time{}, 0, 0
 }
 
 // hearClaim begins the lease of the node that claimed a term.
@@ -136,10 +137,18 @@ func (n *Node) Ahead() uint64 {
 	return n.heard.seq
 }
 
-// noteLevel notes that the node has all of the log that it knows of. mu is held.
+// noteLevel notes that the node has all of the log: a leader has it now, another node where it has
+// what a leader told last. That it can be read shows nothing: a server of NATS that is cut off
+// beside the node goes on showing what it has. mu is held.
 func (n *Node) noteLevel() {
-	if n.stored.Seq >= n.Ahead() && n.stored.Seq > 0 {
-		n.level.Store(new(time.Now()))
+	n.hearing.Lock()
+	at, seq := n.heard.told, n.heard.seq
+	n.hearing.Unlock()
+	if n.leading {
+		at = time.Now()
+	}
+	if n.stored.Seq >= seq && n.stored.Seq > 0 && !at.IsZero() {
+		n.level.Store(&at)
 	}
 }
 

@@ -313,6 +313,46 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
+// TestCutOffWithReplica: a node that is cut off together with a server that keeps the log reads what
+// that one has, and does not take it for all that there is.
+func TestCutOffWithReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		at := (first + 1) % 3
+		n := c.nodes[at]
+		beside := func(log *memLog) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.o.Log, n.o.End = memEnd{log, n.o.ID}, memEnd{log, n.o.ID}.end
+		}
+		if err := c.set(first, "key", "good"); err != nil {
+			t.Fatal(err)
+		}
+		c.level(first)
+		c.cut(at, true)
+		c.log.mu.Lock()
+		server := &memLog{list: slices.Clone(c.log.list), nobody: true}
+		c.log.mu.Unlock()
+		beside(server)
+		if err := c.set(first, "key", "deleted"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(10 * testLease)
+		for i, n := range c.nodes {
+			if lag := time.Since(n.Level()); i == at && lag < 9*testLease || i != at && lag > testLease {
+				t.Errorf("node %d of leader %d knew last %v ago that it has all, node %d is cut off", i, first, lag, at)
+			}
+		}
+		c.cut(at, false)
+		beside(c.log)
+		<-time.After(testLease)
+		if lag := time.Since(n.Level()); lag > testLease || c.dbs[at].get("key") != "deleted" {
+			t.Errorf("the node is back: it knew last %v ago that it has all; %q", lag, c.dbs[at].get("key"))
+		}
+	})
+}
+
 // TestWriteWithoutAnswer: a write whose answer is lost is told by the log, and
 // one that nobody can say anything of ends in time.
 func TestWriteWithoutAnswer(t *testing.T) {
