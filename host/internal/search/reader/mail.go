@@ -165,7 +165,7 @@ func (m *mailReader) part(header textproto.MIMEHeader, body []byte, depth int) e
 	if name == "" {
 		name = decodeField(params["name"])
 	}
-	isText := strings.HasPrefix(kind, "text/")
+	isText := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "-status") || strings.HasSuffix(kind, "-notification") // of a delivery
 	var err error
 	switch {
 	case kind == "message/rfc822":

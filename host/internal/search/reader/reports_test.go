@@ -1,8 +1,11 @@
 package reader_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -44,6 +47,30 @@ func slideOf(t *testing.T, slide string, parts ...string) string {
 	}, parts...)...))
 }
 
+// withPart returns an archive with one more part.
+func withPart(t *testing.T, archive []byte, name, contents string) string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range z.File {
+		if err := w.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part, err := w.Create(name)
+	if err == nil {
+		_, err = io.WriteString(part, contents)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // Files whose text other readers lost, by what was reported of these in public.
 func TestReadReports(t *testing.T) {
 	web := "<html><body><h1>Terms</h1><p>Grüße aus dem Angebot.</p></body></html>"
@@ -83,6 +110,14 @@ func TestReadReports(t *testing.T) {
 	}
 	var workbook bytes.Buffer
 	if err := sheet.Write(&workbook); err != nil {
+		t.Fatal(err)
+	}
+	wide := excelize.NewFile()
+	if style, err := wide.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil || wide.SetCellStyle("Sheet1", "A1", "XFD2", style) != nil || wide.SetCellStr("Sheet1", "B2", "Last column") != nil {
+		t.Fatal("make a sheet with a style to its last column")
+	}
+	var styled bytes.Buffer
+	if err := wide.Write(&styled); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -129,7 +164,10 @@ func TestReadReports(t *testing.T) {
 		{"harshankur/officeParser#106", "group.pptx", slideOf(t, `<p:sld><p:grpSp><p:grpSp><p:sp><p:txBody><a:p><a:r><a:rPr><a:hlinkClick r:id="h"/></a:rPr><a:t>IN GROUP</a:t></a:r></a:p></p:txBody></p:sp></p:grpSp></p:grpSp></p:sld>`,
 			"ppt/slides/_rels/slide1.xml.rels", `<Relationships><Relationship Id="h" Type="x/hyperlink" TargetMode="External" Target="https://group.example/"/></Relationships>`), []string{"IN GROUP (https://group.example/)"}, nil},
 		{"boxes, charts and links of sheets", "boxes.xlsx", workbook.String(), []string{"| Tea | [our shop](https://shop.example/tea) |", "Mind the frost", "Yearly harvest"}, nil},
+		{"rows that are drawn to the last column", "styled.xlsx", styled.String(), []string{"Last column"}, nil},
+		{"many formulas", "formulas.xlsx", withPart(t, workbook.Bytes(), "xl/calcChain.xml", `<calcChain xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">`+strings.Repeat(`<c r="A1" i="1"/>`, 900)+`</calcChain>`), []string{"Tea"}, nil},
 		// Messages.
+		{"why a message came back", "status.eml", "Subject: Returned\nContent-Type: multipart/report; boundary=B\n\n--B\nContent-Type: message/delivery-status\n\nDiagnostic-Code: smtp; the mailbox is full\n\n--B--\n", []string{"the mailbox is full"}, nil},
 		{"linagora/james-project#4396", "stub.eml", alternatives("Open this in a browser.", "<p>The harbour opens at nine, the ferry leaves at ten, and tickets are sold on board.</p>"), []string{"The harbour opens at nine"}, nil},
 		{"of two forms the plain one", "plain.eml", alternatives("The harbour opens at nine.", "<p>The harbour opens at nine.</p><p>Imprint</p>"), []string{"The harbour opens at nine."}, []string{"Imprint"}},
 		{"jordan-wright/email#29", "quoted.eml", "Subject: a\nContent-Transfer-Encoding: quoted-printable\n\nOne =ZZ two \x92 three=\n four=20=\nfive =3D\n= six =", []string{"One =ZZ two ’ three four five =", "= six ="}, nil},

@@ -39,7 +39,7 @@ func (p *packed) checkSheets() error {
 				switch t.Name.Local {
 				case "row":
 					cells = 0
-				case "c":
+				case "v", "is": // a cell without is only drawn in some way
 					cells++
 				case "si":
 					shared = 0
@@ -107,7 +107,11 @@ func readXLSX(ctx context.Context, _ *Reader, data []byte) (*Page, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read sheet %q: %w", sheet, err)
 			}
-			if cells += len(row) + 1; cells > maxCells || len(row) > maxColumns {
+			cells += len(row) + 1
+			for len(row) > 0 && row[len(row)-1] == "" {
+				row = row[:len(row)-1]
+			}
+			if cells > maxCells || len(row) > maxColumns {
 				return nil, errTooManyCells
 			}
 			here := 0
