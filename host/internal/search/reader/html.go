@@ -240,7 +240,7 @@ func innerText(n *html.Node) string {
 		case n.DataAtom == atom.Br:
 			b.WriteByte('\n')
 		case n.DataAtom == atom.Img:
-			b.WriteString(attribute(n, "alt"))
+			b.WriteString(" " + attribute(n, "alt") + " ")
 		}
 		if isApart(n) {
 			b.WriteByte('\n')

@@ -47,12 +47,13 @@ func (h *htmlWriter) leaveMenus(body *html.Node, site *Site) {
 // leaveHidden notes what is left out of an element in any case.
 func (h *htmlWriter) leaveHidden(n *html.Node) {
 	for k := n.FirstChild; k != nil; k = k.NextSibling {
-		if k.Type != html.ElementNode {
-			continue
-		}
-		if rule := hiddenBy(k); rule != "" {
-			h.w.leaveOut(rule, rawText(k))
-		} else {
+		switch {
+		case k.Type == html.CommentNode:
+			h.w.leaveOut("comments", k.Data)
+		case k.Type != html.ElementNode:
+		case hiddenBy(k) != "":
+			h.w.leaveOut(hiddenBy(k), rawText(k))
+		default:
 			h.leaveHidden(k)
 		}
 	}

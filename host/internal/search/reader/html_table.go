@@ -95,7 +95,7 @@ func (t *tableGrid) collect(h *htmlWriter, n *html.Node) {
 			t.row(h, k)
 		case k.DataAtom == atom.Thead, k.DataAtom == atom.Tbody, k.DataAtom == atom.Tfoot:
 			t.collect(h, k)
-		case k.Type == html.ElementNode && hiddenBy(k) == "" || k.Type == html.TextNode:
+		default:
 			h.node(k) // a caption, or what a parser leaves where it is
 			h.flush()
 		}
@@ -105,6 +105,7 @@ func (t *tableGrid) collect(h *htmlWriter, n *html.Node) {
 func (t *tableGrid) row(h *htmlWriter, n *html.Node) {
 	var row []string
 	onlyHeads, before := true, len(t.rows)
+	h.leaveHidden(n)
 	fill := func() {
 		for {
 			s, ok := t.below[len(row)]

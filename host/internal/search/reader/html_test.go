@@ -101,13 +101,13 @@ func TestHTMLKeepsAllButMenus(t *testing.T) {
 	}
 }
 
-// What a menu has that is no text is left out by the rule that it would be left out by anywhere.
-func TestReadHTMLMenuChoices(t *testing.T) {
-	page, err := (&reader.Reader{}).Read(t.Context(), "a.html", []byte(`<body><nav><a href=a>Home</a> <a href=b>News</a><select><option>One year<option>Two years</select><img alt="Three logos" aria-hidden=true></nav><h1>Tides</h1><p>High water.</body>`))
+// What a menu or a table has that is no text is left out by the rule that it would be left out by anywhere.
+func TestReadHTMLHiddenWithin(t *testing.T) {
+	page, err := (&reader.Reader{}).Read(t.Context(), "a.html", []byte(`<body><nav><a href=a>Home</a> <a href=b>News</a><select><option>One year<option>Two years</select><img alt="Three logos" aria-hidden=true></nav><h1>Tides</h1><p>High water.<table><tr><td>Place<td>Bern<select><option>Basel</select><!-- note --><tr><td>Day<td>Monday</table></body>`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []reader.LeftOut{{Rule: "choices of forms", Words: 4}, {Rule: "menus", Words: 2}, {Rule: "signs that are hidden from readers", Words: 2}}
+	want := []reader.LeftOut{{Rule: "choices of forms", Words: 5}, {Rule: "comments", Words: 1}, {Rule: "menus", Words: 2}, {Rule: "signs that are hidden from readers", Words: 2}}
 	if !slices.Equal(page.LeftOut, want) {
 		t.Errorf("left out %v, want %v", page.LeftOut, want)
 	}
