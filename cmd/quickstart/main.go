@@ -10,7 +10,10 @@ import (
 	"syscall"
 )
 
-const program = "github.com/parley-search/parley/cmd/parley"
+const (
+	module  = "github.com/parley-search/parley"
+	program = module + "/cmd/parley"
+)
 
 func main() {
 	status, err := run()
@@ -44,8 +47,9 @@ func run() (status int, err error) {
 	if err := runTool([]string{tool, "list", "-deps", program}, 1, func(string) { total++ }); err != nil {
 		return 0, err
 	}
+	plugin := startPlugin(tool)
 	done := 0
-	err = runTool([]string{tool, "build", "-v", "-o", out, program}, 2, func(line string) {
+	err = runTool([]string{tool, "build", "-v", "-ldflags=-s -w", "-o", out, program}, 2, func(line string) {
 		if isError(line) {
 			say("\n" + line + "\n")
 			return
@@ -59,6 +63,9 @@ func run() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if plugin != nil {
+		_, _ = plugin.Wait() // if it failed, the program builds it and says why not
+	}
 	args := append([]string{out, "quickstart"}, os.Args[1:]...)
 	_ = syscall.Exec(out, args, os.Environ()) // where the system has it, it does not return
 	state, err := wait(args, []*os.File{os.Stdin, os.Stdout, os.Stderr})
@@ -66,6 +73,19 @@ func run() (status int, err error) {
 		return 0, err
 	}
 	return state.ExitCode(), nil
+}
+
+// startPlugin has the plugin that answers compiled beside the program, whose last packages
+// wait for each other and leave a processor idle: the program, which builds the plugin, then
+// finds its parts in Go's cache. nil: it could not be started.
+func startPlugin(tool string) *os.Process {
+	args := []string{tool, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w -buildid=", "-o", os.DevNull, module + "/plugins/provider/extract"}
+	env := append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=")
+	process, err := os.StartProcess(tool, args, &os.ProcAttr{Env: env, Files: []*os.File{nil, nil, nil}})
+	if err != nil {
+		return nil
+	}
+	return process
 }
 
 // show says how far the compiler is: on a terminal always in the same line. Packages that

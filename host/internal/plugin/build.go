@@ -30,7 +30,7 @@ var buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false",
 // dir/manifest.json into it, and leaves it in outDir as NAME-VERSION.wasm,
 // whose path it returns. Where that file is up to date nothing is built: a
 // stamp beside it holds the hash of all that went in. Progress gets lines for a
-// person, one each second of a build; it may be nil.
+// person; it may be nil.
 func Build(ctx context.Context, dir, outDir string, progress io.Writer) (file string, err error) {
 	if progress == nil {
 		progress = io.Discard

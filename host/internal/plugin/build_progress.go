@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// tellWhile writes a line a second for a person who waits for the build of id, until
-// done is called: on a terminal always the same one.
+// tellWhile tells a person who waits for the build of id how long it has taken, until done is
+// called: on a terminal in one line, anew each second, elsewhere by a line each ten.
 func tellWhile(progress io.Writer, id string) (done func()) {
 	began, ended := time.Now(), make(chan struct{})
-	before, after := "", "\n"
+	before, after, every := "", "\n", 10*time.Second
 	if f, ok := progress.(*os.File); ok && isTerminal(f) {
-		before, after = "\r\x1b[K", ""
+		before, after, every = "\r\x1b[K", "", time.Second
 	}
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		tick := time.NewTicker(time.Second)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		why := "; the first build compiles Go's standard library for WebAssembly, which takes about 15 s"
 		for {
