@@ -60,6 +60,9 @@ func (l link) failure(kind string, cause error) *Failure {
 	}
 	if up, ok := errors.AsType[*outbound.Error](cause); ok {
 		f.said = l.hideSecrets(up.Message)
+		if up.Why != "" {
+			f.said += ": " + up.Why
+		}
 	}
 	return f
 }

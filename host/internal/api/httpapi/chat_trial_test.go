@@ -32,7 +32,7 @@ func TestChatTrial(t *testing.T) {
 		{"unknown model", "demo", `{"model":"m"}`, refusal(404, "not_found", "The model `m` does not exist"), []string{`"problem":"model","code":"llm_provider_rejected_request"`, "Name one that the provider has"}},
 		{"unknown model, 400", "demo", `{"model":"m"}`, refusal(400, "invalid_request", "Invalid model: m"), []string{`"problem":"model"`}},
 		{"wrong path", "demo", `{"model":"m"}`, refusal(404, "not_found", "404 page not found"), []string{`"problem":"baseUrl"`, "PATCH /chats/demo/settings"}},
-		{"dead base URL", "own", `{"model":"m"}`, chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "nobody listens at 127.0.0.1:1"}}, []string{`"problem":"baseUrl","code":"llm_provider_error"`, "nobody listens", "Check that something answers"}},
+		{"dead base URL", "own", `{"model":"m"}`, chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "nobody listens at 127.0.0.1:1"}}, []string{`"problem":"baseUrl","code":"llm_provider_error"`, "nobody listens", "`baseUrl` is right. PATCH /chats/own/settings sets it."}},
 		{"unreachable provider", "demo", `{"model":"m"}`, chattest.Script{Err: &outbound.Error{Kind: outbound.Connect, Message: "api.example was not reached"}}, []string{`"problem":"baseUrl"`, "api.example was not reached", "The workspace has no `baseUrl`"}},
 		{"too often", "demo", `{"model":"m"}`, refusal(429, "rate_limit", "slow down"), []string{`"problem":"limit","code":"llm_provider_rate_limited"`}},
 		{"broken", "demo", `{"model":"m"}`, refusal(500, "upstream", "oops"), []string{`"problem":"provider","code":"llm_provider_error"`}},

@@ -9,8 +9,8 @@ import (
 	"github.com/parley-search/parley/host/internal/base/apierr"
 )
 
-// redirectConsole leads a browser to the console.
-func (s *Server) redirectConsole(c *call) error {
+// redirectConsole leads a browser to the console, or to what says that it is off.
+func redirectConsole(c *call) error {
 	if !strings.Contains(c.Get(fiber.HeaderAccept), "text/html") {
 		return fiber.ErrNotFound
 	}
@@ -19,7 +19,7 @@ func (s *Server) redirectConsole(c *call) error {
 
 // noConsole says why there is no console.
 func noConsole(*call) error {
-	return apierr.Newf(apierr.NotFound, "The console is off, as it is in production where nobody says otherwise: start the host with --console=on.")
+	return apierr.Newf(apierr.NotFound, "The console is off, as it is in production: --console=on, or console = \"on\" in the configuration file, serves it.")
 }
 
 // consoleFile serves a file of the console.

@@ -227,14 +227,12 @@ func (s *Server) pageRoutes() []*route {
 	if !s.NoDocs {
 		rows = append(rows, &route{method: "GET", path: "/docs/:file?", public: true, handle: s.getDocs, family: "other"})
 	}
+	rows = append(rows, &route{method: "GET", path: "/", public: true, handle: redirectConsole, family: "other"})
 	if !s.Console {
 		return append(rows, &route{method: "GET", path: "/console/:file?", public: true, handle: noConsole, family: "other"})
 	}
 	s.consoleFiles = console.Files()
-	return append(rows, []*route{
-		{method: "GET", path: "/", public: true, handle: s.redirectConsole, family: "other"},
-		{method: "GET", path: "/console/:file?", public: true, handle: s.consoleFile, family: "other"},
-	}...)
+	return append(rows, &route{method: "GET", path: "/console/:file?", public: true, handle: s.consoleFile, family: "other"})
 }
 
 // settingNoun names the setting of a path in an operationId: "StopWordsSetting".

@@ -5,6 +5,8 @@ type Error struct {
 	Kind    ErrorKind
 	Message string // safe to show to the client: no address that it did not configure, no secret
 	Err     error
+	// Why there was no connection, for a log: it quotes neither the other side nor a client.
+	Why string
 	// Retryable: nothing reached the provider (the connection failed).
 	Retryable bool
 	// Over is the limit that a [Timeout] went over, where it is one of the deployment's.

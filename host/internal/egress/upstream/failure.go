@@ -29,7 +29,7 @@ func failure(w *watch, host string, secrets *secret.Scrubber, err error) error {
 		}
 		return refusedFor(err, host+" is at a private address, which --allow-private-networks has to allow and only a setting of this host may name")
 	}
-	e := &outbound.Error{Kind: outbound.Connect, Message: unreached(host), Err: cause(err, secrets), Retryable: !w.reached() || unsent(w, err)}
+	e := &outbound.Error{Kind: outbound.Connect, Message: unreached(host), Err: cause(err, secrets), Why: why(err), Retryable: !w.reached() || unsent(w, err)}
 	switch {
 	case isCertificate(err) || isPlain(err):
 		e.Retryable = false // neither mends itself
@@ -117,6 +117,35 @@ func cause(err error, secrets *secret.Scrubber) error {
 		text = before + "the answer is not HTTP"
 	}
 	return errors.New(strings.ToValidUTF8(text[:min(len(text), most)], ""))
+}
+
+// why says why there was no connection, in words of this side alone; empty: it is not known.
+func why(err error) string {
+	var (
+		dns       *net.DNSError
+		number    syscall.Errno
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+	)
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "no such name"
+	case errors.As(err, &dns):
+		return "the name server does not answer"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.As(err, &authority):
+		return "its certificate is of an authority that this machine does not know"
+	case errors.As(err, &name):
+		return "its certificate is of another name"
+	case isCertificate(err):
+		return "its certificate is not valid"
+	case isPlain(err):
+		return "it does not speak TLS"
+	case errors.Is(err, io.EOF):
+		return "it ended the connection"
+	}
+	return ""
 }
 
 // isPlain reports whether the other side does not speak TLS where it should.

@@ -30,6 +30,8 @@ func TestNoConnection(t *testing.T) {
 	wantError(t, err, outbound.Connect, " was not reached; the host's log has the cause", true)
 	if e := err.(*outbound.Error); strings.Contains(e.Err.Error(), "127.0.0.1") {
 		t.Errorf("cause %v names an address", e.Err)
+	} else if e.Why != "connection refused" {
+		t.Errorf("the log is told why: %q, want what the system says", e.Why)
 	}
 }
 

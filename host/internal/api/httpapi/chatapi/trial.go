@@ -119,7 +119,7 @@ func trialRemedy(p chat.Problem, uid string, hasBase bool) string {
 	case p == chat.ProblemBaseURL && !hasBase:
 		return fmt.Sprintf(" The workspace has no `baseUrl`, so that the provider's own address was asked: let this host reach it, or set one with PATCH /chats/%s/settings.", uid)
 	case p == chat.ProblemBaseURL:
-		return fmt.Sprintf(" Check that something answers at the workspace's `baseUrl`, and its path: PATCH /chats/%s/settings sets it.", uid)
+		return fmt.Sprintf(" PATCH /chats/%s/settings sets it.", uid)
 	case p == chat.ProblemModel:
 		return " Name one that the provider has: in the request, or as the workspace's `defaultModel`."
 	}
