@@ -11,12 +11,15 @@ bin=${PARLEY_BIN:-$HOME/.local/bin}
 public_key='PUBLIC_KEY'
 
 fail() { printf 'parley is not installed: %s\n' "$*" >&2; exit 1; }
+has() { command -v "$1" > /dev/null; }
 fetch() { # URL FILE
-  if command -v curl > /dev/null; then curl -fsSL --proto '=https,http' -o "$2" "$1"; else wget -qO "$2" "$1"; fi || fail "cannot fetch $1"
+  if has curl; then curl -fsSL --proto '=https,http' -o "$2" "$1"; else wget -qO "$2" "$1"; fi || fail "cannot fetch $1"
 }
-sum() { if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1; }
+sum() { if has sha256sum; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1; }
 
 main() {
+has curl || has wget || fail 'it needs curl or wget'
+has sha256sum || has shasum || fail 'it needs sha256sum or shasum, to check what it fetched'
 case $(uname -s) in Linux) os=linux ;; Darwin) os=darwin ;; *) fail "there is no archive for $(uname -s): see $from" ;; esac
 case $(uname -m) in x86_64 | amd64) arch=amd64 ;; aarch64 | arm64) arch=arm64 ;; *) fail "there is no archive for $(uname -m): see $from" ;; esac
 case $os-$arch in
@@ -33,7 +36,7 @@ got=$(sum "$dir/$name.tar.gz")
 
 if [ -z "$public_key" ]; then
   signature='the release is not signed'
-elif ! command -v minisign > /dev/null; then
+elif ! has minisign; then
   signature='minisign is not installed, so that the signature was not checked'
 else
   signature=

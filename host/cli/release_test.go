@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,19 +118,36 @@ func TestInstallScript(t *testing.T) {
 			}
 		}
 	}
+	without := func(tools ...string) string { // a PATH that lacks these, too
+		dir := t.TempDir()
+		entries, err := os.ReadDir(bare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !slices.Contains(tools, e.Name()) {
+				if err := os.Symlink(filepath.Join(bare, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return "PATH=" + dir
+	}
 	for name, tt := range map[string]struct {
 		change   func(r *fakeRelease)
 		env      []string
 		minisign bool   // the case needs it
 		says     string // of one that fails; empty: it installs
 	}{
-		"as released":         {},
-		"signature required":  {env: []string{"PARLEY_REQUIRE_SIGNATURE=1"}, minisign: true},
-		"without minisign":    {env: []string{"PATH=" + bare}},
-		"it must be there":    {env: []string{"PATH=" + bare, "PARLEY_REQUIRE_SIGNATURE=1"}, says: "minisign is not installed"},
-		"no such file":        {env: []string{"PARLEY_FROM=http://127.0.0.1:1/none"}, says: "cannot fetch http://127.0.0.1:1/none/parley-"},
-		"another signature":   {change: func(r *fakeRelease) { r.write("SHA256SUMS", []byte("other\n")) }, minisign: true, says: "the signature of "},
-		"another signed hash": {change: func(r *fakeRelease) { r.sign([]byte("other\n")) }, minisign: true, says: "has another hash"},
+		"as released":          {},
+		"signature required":   {env: []string{"PARLEY_REQUIRE_SIGNATURE=1"}, minisign: true},
+		"without minisign":     {env: []string{"PATH=" + bare}},
+		"it must be there":     {env: []string{"PATH=" + bare, "PARLEY_REQUIRE_SIGNATURE=1"}, says: "minisign is not installed"},
+		"nothing that fetches": {env: []string{without("curl")}, says: "it needs curl or wget"},
+		"nothing that sums":    {env: []string{without("sha256sum")}, says: "it needs sha256sum or shasum"},
+		"no such file":         {env: []string{"PARLEY_FROM=http://127.0.0.1:1/none"}, says: "cannot fetch http://127.0.0.1:1/none/parley-"},
+		"another signature":    {change: func(r *fakeRelease) { r.write("SHA256SUMS", []byte("other\n")) }, minisign: true, says: "the signature of "},
+		"another signed hash":  {change: func(r *fakeRelease) { r.sign([]byte("other\n")) }, minisign: true, says: "has another hash"},
 		"an altered archive": {change: func(r *fakeRelease) {
 			for _, name := range archives(r) {
 				r.write(filepath.Base(name), append([]byte(readFile(r.t, name)), 0))

@@ -30,9 +30,15 @@ class Parley < Formula
     bin.install "parley"
   end
 
+  def post_install
+    (var/"parley").mkpath
+  end
+
   service do
-    run [opt_bin/"parley", "serve", "--db-path", var/"parley"]
+    run [opt_bin/"parley", "serve"]
+    working_dir var/"parley" # data, plugins and backups are below it
     keep_alive true
+    error_log_path var/"log/parley.log"
   end
 
   test do
