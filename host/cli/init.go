@@ -39,7 +39,7 @@ func initCommand() *cobra.Command {
 		Long: "Make the folder DIR with a configuration for production, a new master key in it, pinned plugins and, on Linux, a systemd\n" +
 			"unit and a compose file for this very program. Everything that the service writes is in DIR. The next commands are printed.",
 		Example: "  parley init ~/parley\n" +
-			"  sudo parley init /srv/parley --public-url https://ask.example.org",
+			"  parley init ~/parley --public-url https://ask.example.org",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if b.dir, err = filepath.Abs(args[0]); err != nil {

@@ -21,6 +21,9 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md has no %q", want)
 		}
 	}
+	if needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "go.mod")); needs == nil || !strings.Contains(readme, "[Go "+needs[1]+"](") {
+		t.Errorf("README.md does not name the Go that go.mod asks for, %q", needs)
+	}
 	code := strings.TrimSpace(read(t, "examples/provider-smallest/main.go"))
 	block := "<!-- code: examples/provider-smallest/main.go -->\n\n```go\n" + code + "\n```\n"
 	if !strings.Contains(readme, block) {

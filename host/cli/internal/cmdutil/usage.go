@@ -1,4 +1,4 @@
-// Package cli is what the commands of the program share: options as flags, the
+// Package cmdutil is what the commands of the program share: options as flags, the
 // client of a running service, results for people and programs, and the terminal.
 package cmdutil
 

@@ -47,7 +47,7 @@ func showCommand() *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print what is sent: the window under way, the last ones, or what waits",
+		Short: "Print what is counted, and what of it would be sent",
 		Long: "Print the messages of telemetry. Looking changes nothing.\n" +
 			"--raw prints the bodies of the requests as they would be sent, byte for byte, one a line, and so without what stays on this machine.",
 		Example: "  parley telemetry show                 the window under way, readable\n" +
