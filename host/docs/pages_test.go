@@ -29,6 +29,7 @@ import (
 //	<!-- file: NAME -->       a file that later commands use
 //	<!-- output -->           what the block before prints; … stands for anything
 //	<!-- needs: a b -->       programs without which the block is passed over
+//	<!-- host ended -->       the host is ended before it, as the page says
 //	<!-- not run: reason -->  what no test can do
 //
 // A block of shell commands needs none of them, and one of JSON has to be JSON. A
@@ -183,10 +184,14 @@ const prelude = `set -eu
 hosts=()
 trap 'for p in "${hosts[@]:-}"; do [ -z "$p" ] || kill "$p" 2>/dev/null || true; done; wait' EXIT
 curl() { command curl -sS "$@"; }
+end_host() {
+  for p in "${hosts[@]:-}"; do [ -z "$p" ] || { kill "$p" 2>/dev/null; wait "$p" 2>/dev/null; } || true; done
+  hosts=()
+}
 parley() {
   case " $* " in
   " serve "*|" quickstart "*)
-    for p in "${hosts[@]:-}"; do [ -z "$p" ] || { kill "$p" 2>/dev/null; wait "$p" 2>/dev/null; } || true; done
+    end_host
     : > host.out; : > host.err # what the one before said counts no more
     command parley "$@" >> host.out 2>> host.err & hosts=("$!")
     for _ in $(seq 1800); do
@@ -277,6 +282,9 @@ func (k *kit) run(t *testing.T, page string) {
 		case kind == "needs" && !installed(value):
 			t.Logf("block %d is passed over: it needs %s", block, value)
 		case language == "sh":
+			if kind == "host ended" {
+				script.WriteString("end_host\n")
+			}
 			ran++
 			fmt.Fprintf(&script, "printf '\\n@@%d\\n'\n%s\n", block, places.Replace(body))
 		case language == "json":
