@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,11 @@ func TestEachLine(t *testing.T) {
 	if err := eachLine(strings.NewReader("a\n\n  b  \nc"), func(line []byte) error { got = append(got, string(line)); return nil }); err != nil || strings.Join(got, "|") != "a|b|c" {
 		t.Errorf("lines are %q, %v", got, err)
 	}
+	// Of a long line each byte is looked at a few times, in however small parts it comes.
+	long := &parts{left: maxLine + 1}
+	if err := eachLine(long, func([]byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "a line of more than") {
+		t.Errorf("a line that is too long: %v", err)
+	}
 	bad := errors.New("bad")
 	err := eachLine(strings.NewReader("a\n\nb\n"), func(line []byte) error {
 		if string(line) == "b" {
@@ -29,6 +35,17 @@ func TestEachLine(t *testing.T) {
 	if !errors.Is(err, bad) || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("the error is %v, want it at line 3", err)
 	}
+}
+
+// parts are letters, some hundred at a time.
+type parts struct{ left int }
+
+func (p *parts) Read(b []byte) (int, error) {
+	n := copy(b[:min(len(b), p.left, 512)], bytes.Repeat([]byte("x"), 512))
+	if p.left -= n; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // pack writes a dump of files.

@@ -67,7 +67,7 @@ func Take(ctx context.Context, c config.Config, dir, path string, d *Dump) (_ *R
 }
 
 // mostLeft bounds what is told of one by one. A dump of Meilisearch has a handful.
-const mostLeft = 10_000
+const mostLeft = 1000
 
 // left notes what was not taken.
 func (m *mover) left(format string, args ...any) {

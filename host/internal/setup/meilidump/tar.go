@@ -16,22 +16,31 @@ import (
 
 // eachLine calls f with each line of r that is not empty; f does not keep it.
 func eachLine(r io.Reader, f func(line []byte) error) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	// What is left of a line where the file breaks off is no line.
-	for n := 1; lines.Scan() && lines.Err() == nil; n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
+	in := bufio.NewReaderSize(r, 64<<10)
+	var line []byte
+	for n := 1; ; n++ {
+		part, err := in.ReadSlice('\n')
+		line = append(line[:0], part...)
+		for errors.Is(err, bufio.ErrBufferFull) && len(line) <= maxLine {
+			part, err = in.ReadSlice('\n')
+			line = append(line, part...)
 		}
-		if err := f(line); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		if len(line) > maxLine {
+			return fmt.Errorf("it has a line of more than %d bytes", maxLine)
+		}
+		// What is left of a line where the file breaks off is no line.
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := f(text); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if err != nil {
+			return nil
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("it has a line of more than %d bytes", maxLine)
-	}
-	return lines.Err()
 }
 
 // walk calls each for every file of the dump, in its order.
