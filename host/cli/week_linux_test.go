@@ -60,8 +60,9 @@ func TestWeek(t *testing.T) {
 	}
 	asked()
 	t.Logf("%s; acts: %v", w.counts(), done)
-	if quiet, others := w.quiet.Load(), w.others.Load(); quiet < int64(acts)*quietQuestions || quiet < others {
-		t.Errorf("%d questions fell in quiet times, %d in others: want %d for each act at least, and more than half", quiet, others, quietQuestions)
+	// How many fall in other times depends on how long the machine takes for a start.
+	if quiet := w.quiet.Load(); quiet < int64(acts)*quietQuestions {
+		t.Errorf("%d questions fell in quiet times: want %d for each act at least", quiet, quietQuestions)
 	}
 }
 
