@@ -49,7 +49,9 @@ func readWords(dict Dictionary, low []byte, most int) (string, error) {
 		if e == nil {
 			break
 		}
-		words = append(append(words, e.Term...), '\n')
+		if strings.IndexByte(e.Term, '\n') < 0 { // settings may have a word of two lines: it is no compound
+			words = append(append(words, e.Term...), '\n')
+		}
 	}
 	return string(words), nil
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/parley-search/parley/host/internal/search/text"
 )
 
-// TestEachWords wants the words of a segment from "a" on, in order, whether they are kept or read in parts.
+// TestEachWords wants the words of a segment from "a" on, in order, whether they are kept or read in parts, without those
+// of two lines, as settings may have them.
 func TestEachWords(t *testing.T) {
-	f, err := Create(t.TempDir(), &Schema{Analyzer: text.AnalyzerVersion, Layout: LayoutVersion})
+	f, err := Create(t.TempDir(), &Schema{Analyzer: text.AnalyzerVersion, Layout: LayoutVersion, Dictionary: []string{"z\na"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newDocBuilder(f.Schema, []string{"a"})
 	batch := f.idx.NewBatch()
-	doc, err := b.build(storage.Document{ID: "1", Seq: 1, Body: []byte(`{"a":"42 über b aa Ab 7 a c"}`)})
+	doc, err := b.build(storage.Document{ID: "1", Seq: 1, Body: []byte(`{"a":"42 über b aa Ab 7 a c z\na"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
