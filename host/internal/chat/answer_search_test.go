@@ -253,6 +253,17 @@ func TestReasoningOfRounds(t *testing.T) {
 	}
 }
 
+// TestContraryRefusals: a provider that wants the reasoning in messages, and refuses it, is asked once for each.
+func TestContraryRefusals(t *testing.T) {
+	wants := chattest.Script{Status: 400, Body: "`reasoning_content` is missing in an assistant message"}
+	refuses := chattest.Script{Status: 400, Body: "'messages.1' : property 'reasoning_content' is unsupported"}
+	f := newFixture(t, wants, refuses, wants, refuses, wants, refuses, hi)
+	_, err := f.start(t, auth.Everyone(), `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"q"}]}`)
+	if n := len(f.source.Requests()); n != 3 || err == nil {
+		t.Errorf("%d requests and the error %v, want three and the last refusal", n, err)
+	}
+}
+
 // TestRefusalCountsForItsCaller: a provider's refusal may say what a client has it say. What one caller is told that a
 // model cannot do takes nothing from another one.
 func TestRefusalCountsForItsCaller(t *testing.T) {

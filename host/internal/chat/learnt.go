@@ -148,10 +148,11 @@ func (a *Answer) adaptToModel(cause error) bool {
 	return true
 }
 
-// mayRename reports whether the provider has not refused the other name before.
+// mayRename reports whether the provider has refused neither this before, though the round was changed by that, nor the
+// other name of a limit: one that wants what it refuses would be asked without end.
 func (a *Answer) mayRename(lacks lack) bool {
 	const limits = lacksMaxTokens | lacksMaxCompletion
-	return lacks&limits == 0 || (a.adapted|a.deps.learnt.of(a.modelAt(a.model, a.asked.Caller)))&limits&^lacks == 0
+	return a.adapted&lacks == 0 && (lacks&limits == 0 || (a.adapted|a.deps.learnt.of(a.modelAt(a.model, a.asked.Caller)))&limits&^lacks == 0)
 }
 
 // learnAdapted keeps what the model lacks, once it answers what was asked without that: a
