@@ -7,6 +7,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -139,6 +140,47 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		} else if !strings.Contains(page.Text, tt.want) || page.Encoding != tt.encoding {
 			t.Errorf("%s: %q by %s, want %q by %s", tt.name, page.Text, page.Encoding, tt.want, tt.encoding)
+		}
+	}
+}
+
+// TestDeclared: what a page declares is believed unless its bytes are UTF-8, which few characters of two bytes may be by
+// chance.
+func TestDeclared(t *testing.T) {
+	const chinese, japanese, korean, russian = "图书馆今天开放", "図書館は今日開いている", "도서관은 오늘 열려 있다", "Библиотека открыта"
+	for declared, said := range map[string]string{
+		"gbk": chinese, "gb2312": chinese, "gb18030": chinese, "big5": "圖書館今天開放", "shift_jis": japanese, "euc-jp": japanese, "iso-2022-jp": japanese, "euc-kr": korean,
+		"windows-1251": russian, "koi8-r": russian, "koi8-u": russian, "iso-8859-5": russian, "windows-1252": "Größe und Übermut", "windows-1250": "Zażółć gęślą jaźń",
+		"windows-1253": "Η γλώσσα αυτή", "windows-1255": "הספרייה פתוחה היום", "windows-1256": "المكتبة مفتوحة اليوم", "windows-874": "ห้องสมุดเปิดวันนี้",
+	} {
+		e, err := htmlindex.Get(declared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := e.NewEncoder().String(said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := htmlindex.Name(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accents := "Crème brûlée, pâté, déjà vu"
+		for _, tt := range []struct{ bytes, want, encoding string }{
+			{own, said, name}, {said, said, "utf-8"}, {accents, accents, "utf-8"}, {strings.Repeat(said, 20) + "\xff", said, "utf-8"},
+		} {
+			page, err := (&reader.Reader{}).Read(t.Context(), "a.html", []byte("<meta charset="+declared+"><p>"+tt.bytes))
+			if err != nil || !strings.Contains(page.Text, tt.want) || page.Encoding != tt.encoding {
+				t.Errorf("%q that declares %s: %+v, %v; want %q by %s", tt.bytes, declared, page, err, tt.want, tt.encoding)
+			}
+		}
+	}
+	for _, tt := range []struct{ declared, bytes, want string }{
+		{"gbk", "\xcf\xb5\xd7\xbc", "系准"}, {"euc-kr", "\xc4\xab\xc5\xb8", "카타"}, {"big5", "\xc4\xb5\xc5\xa5", "警聽"}, {"shift_jis", "\xc3\xb0\xde\xb2", "ﾃｰﾞｲ"},
+	} {
+		page, err := (&reader.Reader{}).Read(t.Context(), "a.html", []byte("<meta charset="+tt.declared+"><p>"+tt.bytes))
+		if err != nil || !strings.Contains(page.Text, tt.want) {
+			t.Errorf("%q that declares %s: %+v, %v; want %q", tt.bytes, tt.declared, page, err, tt.want)
 		}
 	}
 }
