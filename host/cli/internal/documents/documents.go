@@ -203,13 +203,15 @@ func SourceName(args []string) string {
 	return filepath.Base(name)
 }
 
-// IndexName names an index by what is imported, so that each folder has one of its own.
+// IndexName names an index by what is imported, so that folders of different names have indexes of their own: where
+// letters of a name are none that an index may have, a sum of the name is added.
 func IndexName(args []string) string {
 	name := SourceName(args)
 	if len(args) == 1 && !isFolder(args[0]) {
 		name, _, _ = strings.Cut(name, ".")
 	}
 	var uid strings.Builder
+	lost := false
 	for _, r := range name {
 		letters := string(r)
 		if r >= utf8.RuneSelf {
@@ -221,14 +223,17 @@ func IndexName(args []string) string {
 			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
 		}):
 			uid.WriteByte('-')
+			lost = lost || unicode.IsLetter(r) || unicode.IsNumber(r)
 		default:
 			uid.WriteString(letters)
 		}
 	}
-	if short := strings.Join(strings.FieldsFunc(uid.String(), func(r rune) bool { return r == '-' }), "-"); short != "" {
-		return short[:min(len(short), 100)]
+	short := strings.Join(strings.FieldsFunc(uid.String(), func(r rune) bool { return r == '-' }), "-")
+	short, lost = short[:min(len(short), 100)], lost || short == ""
+	if !lost {
+		return short
 	}
-	return fmt.Sprintf("files-%08x", crc32.ChecksumIEEE([]byte(name))) // of a name in another script
+	return fmt.Sprintf("%s-%08x", cmp.Or(short, "files"), crc32.ChecksumIEEE([]byte(name)))
 }
 
 // FormatOf returns the format that was given, or the one that a file's name

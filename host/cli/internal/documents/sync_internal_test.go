@@ -40,7 +40,7 @@ func TestQuestion(t *testing.T) {
 // TestIndexName: an index is called like the folder, in the letters that its name may have.
 func TestIndexName(t *testing.T) {
 	for folder, want := range map[string]string{
-		"notes": "notes", "My Notes": "My-Notes", "Käse & Brot": "Kase-Brot", "Ka\u0308se": "Kase", "straße": "strasse", "メモ": "files-a1511b18", "ノート": "files-89744639", "...": "files-1a43b61b", "a_b.2": "a_b-2",
+		"notes": "notes", "My Notes": "My-Notes", "Käse & Brot": "Kase-Brot", "Ka\u0308se": "Kase", "straße": "strasse", "メモ": "files-a1511b18", "ノート": "files-89744639", "...": "files-1a43b61b", "資料2": "2-50658022", "写真2": "2-59a41b2a", "a_b.2": "a_b-2",
 	} {
 		dir := filepath.Join(t.TempDir(), folder)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
