@@ -11,8 +11,7 @@ import (
 type Log interface {
 	// Append puts messages behind the one numbered last, in their order, and
 	// returns nil once all of them are there and durable. After an error it is not
-	// known which of them are in the log, or will be, or at which place, but after one that
-	// wraps [ErrNobody].
+	// known which of them are in the log, or will be, or at which place.
 	Append(ctx context.Context, messages [][]byte, last uint64) error
 	// Read returns some messages from a number on, in order and without gaps:
 	// none where there are none, or where the replica that it asks has none

@@ -3,6 +3,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -168,7 +169,9 @@ const sendAgain = 250 * time.Millisecond
 
 // appendOne appends one message, and sends it again until somebody answers: while the servers
 // elect who leads the stream, nobody takes it, and it is not even said that nobody does where
-// somebody else listens to its subject. It cannot count twice, since it is for one place.
+// somebody else listens to its subject. It cannot count twice, since it is for one place. A server
+// refuses what was sent again as soon as an earlier one is under way, which may still be acknowledged,
+// or be in the log though its answer was lost: what has the place is looked up.
 func (l *Log) appendOne(ctx context.Context, b []byte, last uint64) error {
 	want := last + 1
 	ctx, cancel := context.WithTimeout(ctx, l.o.Timeout)
@@ -214,21 +217,37 @@ func (l *Log) appendOne(ctx context.Context, b []byte, last uint64) error {
 			case ack.Error == nil:
 				return nil
 			case sent > 1 && slices.Contains(taken, ack.Error.ErrorCode):
-				refused = ack.Error // maybe by one that was sent before, whose answer comes soon
+				refused = ack.Error
 			default:
 				return fmt.Errorf("message %d: %w", want, ack.Error)
 			}
 		case <-tick.C:
 			if refused != nil {
-				return fmt.Errorf("message %d: %w", want, refused)
+				if list := l.look(ctx, want); len(list) > 0 && list[0].Seq == want {
+					if bytes.Equal(list[0].Record, b) {
+						return nil
+					}
+					return fmt.Errorf("message %d: %w", want, refused)
+				}
 			}
 			if err := send(); err != nil {
 				return fmt.Errorf("message %d: %w", want, err)
 			}
 		case <-ctx.Done():
-			return fmt.Errorf("message %d: no answer: %w", want, cmp.Or(why, ctx.Err()))
+			return fmt.Errorf("message %d: no answer: %w", want, cmp.Or(refused, why, ctx.Err()))
 		}
 	}
+}
+
+// look is Read for no longer than one tick of appendOne; none where it fails.
+func (l *Log) look(ctx context.Context, from uint64) []cluster.Message {
+	ctx, cancel := context.WithTimeout(ctx, sendAgain)
+	defer cancel()
+	list, err := l.Read(ctx, from)
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 // What one question may return.

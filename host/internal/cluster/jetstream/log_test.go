@@ -56,6 +56,21 @@ func start(t *testing.T, name string, port int, routes ...string) *server.Server
 	return s
 }
 
+// plainServer starts a server without JetStream, for tests that answer in its place.
+func plainServer(t *testing.T) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{ServerName: "one", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(waittest.Patience) {
+		t.Fatal("the server is not ready")
+	}
+	return s
+}
+
 func open(t *testing.T, name string, servers ...*server.Server) *Log {
 	t.Helper()
 	var urls []string
@@ -443,22 +458,54 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
+// TestSentTwice: a message that was sent again while the first is under way is refused. It is in the
+// log all the same where the first is acknowledged late, or has the place without an answer.
+func TestSentTwice(t *testing.T) {
+	server := plainServer(t)
+	for _, tt := range []struct{ name, has, fails string }{
+		{"acknowledged late", "", ""}, {"without an answer", "mine", ""}, {"another has the place", "another's", "err_code=10071"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l, stream := open(t, "a", server), open(t, "b", server)
+			l.o.Timeout = waittest.Patience
+			var first *nats.Msg
+			sent := 0
+			_, err := stream.conn.Subscribe(l.subject(), func(m *nats.Msg) {
+				switch sent++; {
+				case sent == 1:
+					first = m
+				case sent == 4 && tt.has == "":
+					_ = first.Respond(fmt.Appendf(nil, `{"stream":%q,"seq":8}`, l.stream()))
+				default:
+					_ = m.Respond([]byte(`{"error":{"code":400,"err_code":10071,"description":"wrong last sequence"}}`))
+				}
+			})
+			_, err2 := stream.conn.Subscribe("$JS.API.DIRECT.GET."+l.stream(), func(m *nats.Msg) {
+				if tt.has != "" {
+					_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Sequence": {"8"}}, Data: []byte(tt.has)})
+				}
+				_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Status": {"204"}}})
+			})
+			if err := errors.Join(err, err2, stream.conn.Flush()); err != nil {
+				t.Fatal(err)
+			}
+			switch err := l.Append(t.Context(), [][]byte{[]byte("mine")}, 7); {
+			case tt.fails == "" && err != nil:
+				t.Error(err)
+			case tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)):
+				t.Errorf("%v, want %s", err, tt.fails)
+			}
+		})
+	}
+}
+
 // TestLeaderless: servers that answer for themselves while nobody leads the stream are not taken
 // for its leader: nothing can be written then.
 func TestLeaderless(t *testing.T) {
-	o := &server.Options{ServerName: "one", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(waittest.Patience) {
-		t.Fatal("the server is not ready")
-	}
+	s := plainServer(t)
 	l, other := open(t, "a", s), open(t, "b", s)
 	var leads atomic.Bool
-	_, err = other.conn.Subscribe("$JS.API.STREAM.INFO."+l.stream(), func(m *nats.Msg) {
+	_, err := other.conn.Subscribe("$JS.API.STREAM.INFO."+l.stream(), func(m *nats.Msg) {
 		leader := ""
 		if leads.Load() {
 			leader = "two"
