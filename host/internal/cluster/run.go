@@ -147,7 +147,8 @@ func (n *Node) noteLevel() {
 	if n.leading {
 		at = time.Now()
 	}
-	if n.stored.Seq >= seq && n.stored.Seq > 0 && !at.IsZero() {
+	// A node that led until now may have heard of no other leader for long.
+	if n.stored.Seq >= seq && n.stored.Seq > 0 && at.After(n.Level()) {
 		n.level.Store(&at)
 	}
 }

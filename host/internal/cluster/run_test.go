@@ -313,6 +313,33 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
+// TestLevelOfFormerLeader: a node whose long term ends while the log takes nothing, and can be read,
+// knows that it had all until then, and not only when it heard of a leader last.
+func TestLevelOfFormerLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCluster(t)
+		first, _ := c.leader()
+		<-time.After(testLease)
+		if err := c.nodes[first].HandOver(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		second, _ := c.leader(first)
+		<-time.After(20 * testLease)
+		c.log.mu.Lock()
+		c.log.nobody = true
+		c.log.mu.Unlock()
+		if err := c.set(second, "a", "b"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("a write that the log does not take: %v, want %v", err, ErrUnknown)
+		}
+		if n := c.nodes[second]; n.Status().Leading || time.Since(n.Level()) > 10*testLease {
+			t.Errorf("node %d (leads: %t) knew last %v ago that it has all", second, n.Status().Leading, time.Since(n.Level()))
+		}
+		c.log.mu.Lock()
+		c.log.nobody = false
+		c.log.mu.Unlock()
+	})
+}
+
 // TestCutOffWithReplica: a node that is cut off together with a server that keeps the log reads what
 // that one has, and does not take it for all that there is.
 func TestCutOffWithReplica(t *testing.T) {
