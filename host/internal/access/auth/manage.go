@@ -72,12 +72,8 @@ func (s *Service) Create(ctx context.Context, by *Caller, d Draft) (Key, error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := k.Size()
-	for _, e := range s.byUID {
-		all += e.key.Size()
-	}
-	if all > maxKeys {
-		return Key{}, apierr.Newf(apierr.BadRequest, "With it the %d keys would take %d bytes of memory: they may take %d. Delete those that nobody uses, or give people tenant tokens of one key.", len(s.byUID)+1, all, maxKeys)
+	if err := s.checkRoom(k.Size()); err != nil {
+		return Key{}, err
 	}
 	if err := s.store.CreateKey(ctx, k); err != nil {
 		return Key{}, err
@@ -86,10 +82,32 @@ func (s *Service) Create(ctx context.Context, by *Caller, d Draft) (Key, error) 
 	return k, nil
 }
 
+// checkRoom refuses more bytes than all keys may take. mu is held.
+func (s *Service) checkRoom(more int) error {
+	all := more
+	for _, e := range s.byUID {
+		all += e.key.Size()
+	}
+	if all > maxKeys {
+		return apierr.Newf(apierr.BadRequest, "With it the keys would take %d bytes of memory: they may take %d. Delete those that nobody uses, or give people tenant tokens of one key.", all, maxKeys)
+	}
+	return nil
+}
+
 // A Change says what to change of a key: all else is for ever.
 type Change struct {
 	Name, Description apierr.Optional[string] // null clears
 	Limits            json.RawMessage         // merged into those there are; nil: no change
+}
+
+// texts gives k the name and the description of c.
+func (c *Change) texts(k *Key) {
+	if c.Name.Set {
+		k.Name = c.Name.Value
+	}
+	if c.Description.Set {
+		k.Description = c.Description.Value
+	}
 }
 
 // Update changes the key with this uid or value, for by. The errors are
@@ -111,7 +129,14 @@ func (s *Service) Update(ctx context.Context, by *Caller, uidOrValue string, c C
 	defer s.mu.Unlock()
 	limits := k.Limits
 	if e := s.byUID[k.UID]; e != nil { // another Update may have come in between
-		limits = e.key.Limits
+		k, limits = e.key, e.key.Limits
+	}
+	after := k
+	c.texts(&after)
+	if more := after.Size() - k.Size(); more > 0 {
+		if err := s.checkRoom(more); err != nil {
+			return Key{}, err
+		}
 	}
 	if c.Limits != nil {
 		if limits, err = limit.MergeKey(limits, c.Limits); err != nil {
@@ -119,12 +144,7 @@ func (s *Service) Update(ctx context.Context, by *Caller, uidOrValue string, c C
 		}
 	}
 	k, err = s.store.UpdateKey(ctx, k.UID, func(k *Key) {
-		if c.Name.Set {
-			k.Name = c.Name.Value
-		}
-		if c.Description.Set {
-			k.Description = c.Description.Value
-		}
+		c.texts(k)
 		k.Limits = limits
 		k.UpdatedAt = now
 	})

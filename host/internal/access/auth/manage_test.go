@@ -267,4 +267,16 @@ func TestKeysAreBounded(t *testing.T) {
 	if !apierr.Is(err, apierr.BadRequest) {
 		t.Errorf("after 64 MiB of keys: %v, want %s", err, apierr.BadRequest)
 	}
+	for range 20 { // what is left for a key is less than so many texts
+		text := strings.Repeat("x", 4000)
+		if key, err = s.Create(t.Context(), auth.Everyone(), draft("", 0)); err != nil {
+			break
+		}
+		if _, err = s.Update(t.Context(), auth.Everyone(), key.UID, auth.Change{Name: apierr.Optional[string]{Set: true, Value: &text}}); err != nil {
+			break
+		}
+	}
+	if !apierr.Is(err, apierr.BadRequest) {
+		t.Errorf("after 64 MiB of keys and of their names: %v, want %s", err, apierr.BadRequest)
+	}
 }
