@@ -109,8 +109,10 @@ func (x *exchange) run(ctx context.Context, t *tokens) (*oauth2.Token, error) {
 	case err != nil:
 	case token.AccessToken == "" || !isFieldValue(token.AccessToken):
 		err = errors.New("the answer has no access token that a header can carry")
-	case token.Expiry.IsZero() && token.Extra("expires_in") != nil:
-		token.Expiry = time.Now() // 0, which the libraries take for unsaid: it is good for this request
+	case token.Expiry.IsZero() && token.Extra("expires_in") != nil && token.Extra("expires_in") != "":
+		// 0, which the libraries take for unsaid: it is good for this request. An answer that is a
+		// form has "" where it says nothing.
+		token.Expiry = time.Now()
 	}
 	return token, err
 }

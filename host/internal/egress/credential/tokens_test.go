@@ -110,13 +110,22 @@ func TestTokenEnds(t *testing.T) {
 	for says, kept := range map[string]bool{
 		`"expires_in":0`: false, `"expires_in":"0"`: false, `"expires_in":-5`: false, `"expires_in":60`: true,
 		`"expires_in":null`: true, `"scope":"a"`: true,
+		"scope=a": true, "expires_in=0": false, // of an answer that is a form
 	} {
+		isForm := says[0] != '"'
 		for _, scheme := range []string{"token", "oauth2"} {
+			if isForm && scheme == "token" {
+				continue // which reads JSON
+			}
 			asked := 0
 			srv := newTokenServer(t, &tokenServer{answer: func(w http.ResponseWriter, _ url.Values) bool {
 				asked++
-				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprintf(w, `{"access_token":"token-%d",%s}`, asked, says)
+				kind, form := "application/json", `{"access_token":"token-%d",%s}`
+				if isForm {
+					kind, form = "application/x-www-form-urlencoded", "access_token=token-%d&%s"
+				}
+				w.Header().Set("Content-Type", kind)
+				fmt.Fprintf(w, form, asked, says)
 				return true
 			}})
 			a := entra(srv)
