@@ -164,4 +164,9 @@ func TestEveryLineJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &l); err != nil || code != exitUsage || l.Level != "error" || !strings.Contains(l.Error, "http-addr") {
 		t.Errorf("a wrong option: exit code %d, %v, want %d and one line that names it:\n%s", code, err, exitUsage, out.String())
 	}
+	out.Reset()
+	code = run(t.Context(), []string{"serve", "--experimental-logs-mode", "json", "--log-level", "off", "--http-addr", "nonsense"}, &out, &out)
+	if code != exitUsage || !strings.Contains(out.String(), "http-addr") {
+		t.Errorf("a wrong option and no log: exit code %d, want %d and what is wrong:\n%s", code, exitUsage, out.String())
+	}
 }

@@ -48,8 +48,10 @@ func serveCommand(carry loadModules) *cobra.Command {
 			}
 			if err != nil && c.LogsMode == logs.JSON && cmd.Context().Err() == nil {
 				log := hub.Logger()
-				log.Error().Err(err).Msg("the service ends")
-				return toldError{err}
+				if e := log.Error(); e.Enabled() { // at --log-level off it is for stderr alone
+					e.Err(err).Msg("the service ends")
+					return toldError{err}
+				}
 			}
 			return err
 		},
