@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -135,6 +137,40 @@ func (s *Server) addRoute(rt *route) {
 	s.app.Add(rt.method, rt.path, guarded)
 	if rt.method == fiber.MethodGet {
 		s.app.Add(fiber.MethodHead, rt.path, guarded)
+	}
+}
+
+// reserveWords has a path such as /tasks/cancel refuse the methods that its own
+// routes do not take: Fiber would hand them to /tasks/:uid, for which the word is no
+// value. The id of a document may be any word.
+func (s *Server) reserveWords() {
+	taken := map[string][]string{} // methods by path
+	for _, rt := range s.table {
+		taken[rt.path] = append(taken[rt.path], rt.method)
+		if rt.method == fiber.MethodGet {
+			taken[rt.path] = append(taken[rt.path], fiber.MethodHead)
+		}
+	}
+	for _, rt := range s.table {
+		parent, last := path.Split(rt.path)
+		if !strings.HasPrefix(last, ":") || parent == "/indexes/:uid/documents/" {
+			continue
+		}
+		for word, methods := range taken {
+			above, name := path.Split(word)
+			if above != parent || name == "" || strings.HasPrefix(name, ":") {
+				continue
+			}
+			for _, method := range []string{fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete} {
+				if slices.Contains(methods, method) {
+					continue
+				}
+				s.app.Add(method, word, func(c *fiber.Ctx) error {
+					c.Set(fiber.HeaderAllow, strings.Join(methods, ", "))
+					return fiber.ErrMethodNotAllowed
+				})
+			}
+		}
 	}
 }
 

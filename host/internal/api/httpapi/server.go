@@ -131,6 +131,7 @@ func New(d Deps) *Server {
 		Auth: d.Auth, Limiter: d.Limiter, Features: d.Features, Network: d.Network, Webhooks: d.Webhooks, Exports: d.Exports, Tasks: s.tasks, Wide: s.wide.Load,
 	}
 	s.table = s.routes()
+	s.reserveWords()
 	for _, rt := range s.table {
 		s.addRoute(rt)
 	}

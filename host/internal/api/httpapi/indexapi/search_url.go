@@ -43,7 +43,7 @@ func (s *Server) SearchByURL(r *request.Call) error {
 	if n := p.integer("offset"); n != nil {
 		q.Offset = *n
 	}
-	_, q.Personalize = r.Query["personalizeUserContext"]
+	q.Personalize = r.Query["personalizeUserContext"] != ""
 	if _, ok := r.Query["useNetwork"]; ok {
 		use := p.boolean("useNetwork")
 		q.UseNetwork = &use
