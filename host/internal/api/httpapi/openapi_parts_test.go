@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,7 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/parley-search/parley/host/internal/access/auth"
 	"github.com/parley-search/parley/host/internal/api/httpapi"
+	"github.com/parley-search/parley/host/internal/base/feature"
+	"github.com/parley-search/parley/host/internal/task"
 )
 
 // A part is a file of openapi/. What the table of routes says is not repeated
@@ -89,7 +93,17 @@ func readParts(tb testing.TB) *parts {
 		}
 	}
 	p.addSettings()
+	p.addWords()
 	return p
+}
+
+// addWords adds the schemas whose words the packages list that want them.
+func (p *parts) addWords() {
+	types := strings.Trim(strings.ReplaceAll(fmt.Sprint(append(task.Types(), task.Absent()...)), " ", "|"), "[]")
+	p.Schemas["TaskTypes"] = object{"type": "string", "pattern": "^(\\*|(" + types + ")(,(" + types + "))*)$"}
+	p.Schemas["KeyAction"] = object{"type": "string", "enum": anyOf(auth.Names())}
+	switches := p.Schemas["RuntimeTogglableFeaturesUpdate"].(object)["options"].(object)
+	feature.Default().Each(func(name feature.Feature, _ bool) { switches[string(name)] = "boolean?" })
 }
 
 // camel is a setting's name in JSON.
@@ -330,8 +344,8 @@ func (p *parts) answer(a any) object {
 
 // schema is a schema of a part: a text in short form; an object whose fields
 // (which must be there, unless the name ends with "?") or options (which may be
-// missing, unless the name ends with "!"; others are refused) are in short form; or
-// else itself.
+// missing, unless the name ends with "!"; others are refused, unless it says so) are in
+// short form; or else itself.
 func (p *parts) schema(s any) object {
 	if text, ok := s.(string); ok {
 		return p.short(text)
@@ -363,7 +377,7 @@ func (p *parts) schema(s any) object {
 		}
 		if o[from] != nil {
 			o["type"], o["properties"] = "object", properties
-			if from == "options" {
+			if from == "options" && o["additionalProperties"] == nil {
 				o["additionalProperties"] = false
 			}
 			delete(o, from)
