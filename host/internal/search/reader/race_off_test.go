@@ -7,4 +7,4 @@ import "testing"
 const underRace = false
 
 // cacheFor is of this run alone.
-func cacheFor(*testing.T) string { return pdfCache }
+func cacheFor(testing.TB) string { return pdfCache }

@@ -14,7 +14,7 @@ const underRace = true
 
 // cacheFor keeps the compiled sandbox between runs, as tests of the whole keep what
 // they compile: under the race detector compiling takes half a minute.
-func cacheFor(t *testing.T) string {
+func cacheFor(t testing.TB) string {
 	t.Helper()
 	return house.CompiledModules(t)
 }

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 }
 
 // openPDF returns a reader of PDF files that ends with the test.
-func openPDF(t *testing.T) *pdf.Reader {
+func openPDF(t testing.TB) *pdf.Reader {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
