@@ -34,6 +34,7 @@ func (p *Passage) URL(d *Document) string {
 // in lower case, with hyphens for spaces.
 func Anchor(heading string) string {
 	var b strings.Builder
+	b.Grow(len(heading))
 	for _, r := range heading {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':

@@ -90,8 +90,10 @@ func quote(s string) string {
 // letters writes a hash with letters and digits that ids may have.
 var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-func hash(n int, parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+func hash(n int, parts ...string) string { return hashBytes(n, []byte(strings.Join(parts, "\x00"))) }
+
+func hashBytes(n int, data []byte) string {
+	sum := sha256.Sum256(data)
 	return letters.EncodeToString(sum[:])[:n]
 }
 
@@ -136,8 +138,8 @@ func (s *Source) AreMoved(docs []Document, from string, hashOf func(idEnd string
 func (d *Document) hash() (string, error) {
 	body := *d
 	body.ID, body.ContentHash, body.ReadAt = "", "", ""
-	b, err := json.Marshal(body)
-	return hash(16, string(b)), err
+	b, err := json.Marshal(&body)
+	return hashBytes(16, b), err
 }
 
 // Documents cuts a page into documents. The id of one depends on its source, path, headings and its
@@ -205,6 +207,9 @@ func (p *Page) isListing(from int, text string) bool {
 	}
 	if 10*in >= 6*len(text) {
 		return len(text) > 0
+	}
+	if !strings.Contains(text, "..") && !strings.Contains(text, ". . ") && !strings.Contains(text, "…") {
+		return false // most texts
 	}
 	lines, led := 0, 0
 	for line := range strings.Lines(text) {
