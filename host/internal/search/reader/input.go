@@ -46,8 +46,8 @@ type lineInput struct {
 	ctx context.Context
 }
 
-// PeekLine implements [text.Reader].
-func (in lineInput) PeekLine() ([]byte, text.Segment) {
+// AdvanceLine implements [text.Reader].
+func (in lineInput) AdvanceLine() {
 	heed(in.ctx)
-	return in.Reader.PeekLine()
+	in.Reader.AdvanceLine()
 }

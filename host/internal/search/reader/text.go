@@ -24,10 +24,10 @@ func (w *writer) plain(text string, number int) {
 		if number > 0 {
 			number++
 		}
-		if line = strings.TrimRight(line, " \t"); line == "" {
+		if line = trimEnd(line); line == "" {
 			w.block()
 			continue
 		}
-		w.b.WriteString(plainLine(line) + "\n")
+		w.writeLine(plainLine(line))
 	}
 }

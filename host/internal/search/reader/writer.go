@@ -130,6 +130,13 @@ func countWords(text string) int {
 
 // clean returns a text without control characters: they become spaces, and so do spaces that do not break.
 func clean(text string) string {
+	at := 0
+	for at < len(text) && (text[at] >= ' ' && text[at] < 0x7f || text[at] == '\n' || text[at] == '\t') {
+		at++
+	}
+	if at == len(text) {
+		return text // most texts
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -148,10 +155,26 @@ func clean(text string) string {
 // lines calls f for each line of a text that has something in it, without space at its end.
 func lines(text string, f func(line string)) {
 	for line := range strings.SplitSeq(clean(text), "\n") {
-		if line = strings.TrimRight(line, " \t"); line != "" {
+		if line = trimEnd(line); line != "" {
 			f(line)
 		}
 	}
+}
+
+// trimStart returns a line without space at its start.
+func trimStart(line string) string {
+	for line != "" && (line[0] == ' ' || line[0] == '\t') {
+		line = line[1:]
+	}
+	return line
+}
+
+// trimEnd returns a line without space at its end.
+func trimEnd(line string) string {
+	for line != "" && (line[len(line)-1] == ' ' || line[len(line)-1] == '\t') {
+		line = line[:len(line)-1]
+	}
+	return line
 }
 
 // block begins a block, behind a blank line.
@@ -191,8 +214,14 @@ func (w *writer) paragraph(text string) {
 			w.block()
 			begun = true
 		}
-		w.b.WriteString(plainLine(line) + "\n")
+		w.writeLine(plainLine(line))
 	})
+}
+
+// writeLine writes a line and its end.
+func (w *writer) writeLine(line string) {
+	w.b.WriteString(line)
+	w.b.WriteByte('\n')
 }
 
 // maxIndent bounds how deep lists are shown within each other.
@@ -208,12 +237,14 @@ func (w *writer) item(depth int, mark, text string) {
 	w.line()
 	indent := strings.Repeat("  ", min(depth, maxIndent))
 	lines(text, func(line string) {
-		if mark != "" {
-			line, mark = mark+" "+strings.TrimLeft(line, " \t"), ""
-		} else {
-			line = "  " + strings.TrimLeft(plainLine(line), " \t")
+		if mark == "" {
+			mark, line = " ", plainLine(line)
 		}
-		w.b.WriteString(indent + line + "\n")
+		w.b.WriteString(indent)
+		w.b.WriteString(mark)
+		w.b.WriteByte(' ')
+		w.writeLine(trimStart(line))
+		mark = ""
 	})
 }
 
@@ -226,7 +257,9 @@ func (w *writer) code(info, text string) {
 	}
 	w.block()
 	fence := fenceFor(text)
-	w.b.WriteString(fence + strings.Join(strings.Fields(strings.ReplaceAll(clean(info), "`", "")), " ") + "\n" + text + "\n" + fence + "\n")
+	w.writeLine(fence + strings.Join(strings.Fields(strings.ReplaceAll(clean(info), "`", "")), " "))
+	w.writeLine(text)
+	w.writeLine(fence)
 }
 
 // fenceFor is a fence that is longer than any in a text.
@@ -308,7 +341,7 @@ func plainLine(line string) string {
 	if strings.HasPrefix(line, "#") {
 		return " " + line
 	}
-	if bare := strings.TrimLeft(line, " \t"); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
+	if bare := trimStart(line); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
 		return `\` + bare
 	}
 	return line
