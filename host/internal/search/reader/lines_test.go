@@ -36,3 +36,21 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// A word in angle brackets is no tag because an element with a longer name ends, nor is a component a line break
+// because its name begins like one.
+func TestMarkdownTagNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.md":  "Take <s> from <b> below here.",
+		"a.mdx": "Take  from  below here.",
+	} {
+		text := "Take <s> from <b> below <strong>here</strong>.\n"
+		if name == "a.mdx" {
+			text = "Take <br-x> from <hr-x> below <strong>here</strong>.\n"
+		}
+		page, err := (&reader.Reader{}).Read(t.Context(), name, []byte(text))
+		if err != nil || strings.TrimSpace(page.Text) != want {
+			t.Errorf("%s: %q, %v, want %q", name, page.Text, err, want)
+		}
+	}
+}

@@ -61,10 +61,10 @@ func writeMarkdown(w *writer, source string, mdx bool, line int) {
 		w.plain(source, line)
 		return
 	}
-	if !strings.HasSuffix(source, "\n") {
-		source += "\n" // without it, the parser cuts what a last fence says
+	m := markdownReader{w: w, source: make([]byte, 0, len(source)+1), mdx: mdx, line: line}
+	if m.source = append(m.source, source...); !strings.HasSuffix(source, "\n") {
+		m.source = append(m.source, '\n') // without it, the parser cuts what a last fence says
 	}
-	m := markdownReader{w: w, source: []byte(source), mdx: mdx, line: line}
 	known := parser.NewContext()
 	p := markdownParser()
 	if mdx {
@@ -90,7 +90,7 @@ func isParsable(source string) bool {
 		}
 		begun := false
 		if rest != "" || marks > 0 {
-			indent := columnOf(line[:len(line)-len(strings.TrimLeft(line, " \t"))])
+			indent := columnOf(line[:len(line)-len(trimStart(line))])
 			for len(within) > 0 && within[len(within)-1] > indent {
 				within = within[:len(within)-1]
 			}
@@ -122,19 +122,21 @@ func isParsable(source string) bool {
 			parts += depth // each level looks at a blank line, and stays open
 		}
 		size += len(line)
+		here := 0
 		for i := range len(line) {
-			switch line[i] {
-			case '[', '<', '`', '*', '_', '~', '!', '&':
-				begins++
-				parts++
-			}
+			here += int(mayBegin[line[i]])
 		}
+		begins += here
+		parts += here
 		if size*begins > maxEffort || effort > maxEffortInAll || parts > maxParts {
 			return false
 		}
 	}
 	return true
 }
+
+// mayBegin is 1 for the characters that may begin something within a line.
+var mayBegin = [256]uint8{'[': 1, '<': 1, '`': 1, '*': 1, '_': 1, '~': 1, '!': 1, '&': 1}
 
 // columnOf is the column that a line is in behind text.
 func columnOf(text string) (column int) {
@@ -159,7 +161,7 @@ func countMarks(line string) (marks int, rest string) {
 		default:
 			return marks, rest
 		}
-		rest = strings.TrimLeft(rest, " \t")
+		rest = trimStart(rest)
 	}
 	return marks, rest
 }
@@ -223,7 +225,7 @@ type markdownReader struct {
 	listed int             // where the list under way begins
 	items  int             // of it
 	linked int             // items that are a link
-	closed map[string]bool // whether the source ends an element of that name anywhere
+	closed map[string]bool // the names of elements that the source ends anywhere; nil: not looked for yet
 
 	line, at int // a line of the file, 0: not known, and where in source it is
 }
@@ -392,4 +394,15 @@ func (m *markdownReader) text(text string) {
 }
 
 // lines are the lines of a block as they are.
-func (m *markdownReader) lines(n ast.Node) string { return string(n.Lines().Value(m.source)) }
+func (m *markdownReader) lines(n ast.Node) string {
+	var b strings.Builder
+	lines := n.Lines()
+	if last := lines.Len() - 1; last >= 0 {
+		b.Grow(lines.At(last).Stop - lines.At(0).Start)
+	}
+	for i := range lines.Len() {
+		line := lines.At(i)
+		b.Write(line.Value(m.source))
+	}
+	return b.String()
+}

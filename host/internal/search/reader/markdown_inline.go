@@ -19,7 +19,7 @@ func (m *markdownReader) inline(root ast.Node) string {
 		down := false
 		switch t := n.(type) {
 		case *ast.Text:
-			b.Write(m.plain(t))
+			m.plain(b, t)
 		case *ast.String:
 			b.Write(t.Value)
 		case *ast.CodeSpan:
@@ -89,16 +89,18 @@ func (m *markdownReader) closeLink(b *bytes.Buffer, at int, target string) {
 	}
 }
 
-// plain is a stretch of text, with what is escaped as it is meant.
-func (m *markdownReader) plain(t *ast.Text) []byte {
+// plain writes a stretch of text, with what is escaped as it is meant.
+func (m *markdownReader) plain(b *bytes.Buffer, t *ast.Text) {
 	value := t.Segment.Value(m.source)
-	if !t.IsRaw() && bytes.ContainsAny(value, `\&`) {
+	if !t.IsRaw() && (bytes.IndexByte(value, '\\') >= 0 || bytes.IndexByte(value, '&') >= 0) {
 		value = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(value)))
 	}
 	if t.SoftLineBreak() || t.HardLineBreak() {
-		value = append(bytes.TrimRight(bytes.Clone(value), " \t"), '\n')
+		b.Write(bytes.TrimRight(value, " \t"))
+		b.WriteByte('\n')
+		return
 	}
-	return value
+	b.Write(value)
 }
 
 // codeSpan writes code within a line, byte for byte.
@@ -120,7 +122,9 @@ func (m *markdownReader) codeSpan(b *bytes.Buffer, n *ast.CodeSpan) {
 	if len(tick) > 1 {
 		text = " " + text + " "
 	}
-	b.WriteString(tick + text + tick)
+	b.WriteString(tick)
+	b.WriteString(text)
+	b.WriteString(tick)
 }
 
 // inlineTag is what a tag or comment within text is as text: what is no element of HTML is a placeholder, or
@@ -133,15 +137,18 @@ func (m *markdownReader) inlineTag(raw string) string {
 		m.w.leaveOut("comments", raw)
 		return ""
 	}
+	words := countWords(raw)
+	defer func() { m.w.noteLeft("tags of HTML", words) }()
+	if name, rest := cutName(raw); (name == "br" || name == "hr") && strings.IndexAny(rest, "-:") != 0 {
+		return "\n"
+	}
+	if !strings.Contains(raw, "=") {
+		return ""
+	}
+	said := ""
 	z := html.NewTokenizer(strings.NewReader(raw))
 	z.Next()
 	t := z.Token()
-	words := countWords(raw)
-	defer func() { m.w.noteLeft("tags of HTML", words) }()
-	if t.Data == "br" || t.Data == "hr" {
-		return "\n"
-	}
-	said := ""
 	for _, a := range t.Attr {
 		if spoken[a.Key] && a.Val != "" {
 			said += a.Val + " "
@@ -179,12 +186,7 @@ func (m *markdownReader) isTag(raw string) bool {
 	if m.mdx || strings.HasPrefix(raw, "<!") || strings.HasPrefix(raw, "<?") {
 		return true
 	}
-	name := strings.ToLower(strings.TrimLeft(raw, "</"))
-	end := strings.IndexFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	if end <= 0 {
-		return false
-	}
-	name, rest := name[:end], name[end:]
+	name, rest := cutName(raw)
 	ends, known := elements[name]
 	if !known || strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, ":") {
 		return false
@@ -192,17 +194,29 @@ func (m *markdownReader) isTag(raw string) bool {
 	return !ends || strings.HasPrefix(raw, "</") || strings.Contains(rest, "=") || strings.HasSuffix(rest, "/>") || m.hasEnd(name)
 }
 
+// cutName returns the name in a tag, in lower case, and what is behind it.
+func cutName(tag string) (name, rest string) {
+	tag = strings.TrimLeft(tag, "</")
+	end := 0
+	for end < len(tag) && (tag[end]|0x20 >= 'a' && tag[end]|0x20 <= 'z' || tag[end] >= '0' && tag[end] <= '9') {
+		end++
+	}
+	return strings.ToLower(tag[:end]), tag[end:]
+}
+
 // hasEnd reports whether an element called name is ended anywhere.
 func (m *markdownReader) hasEnd(name string) bool {
-	if has, ok := m.closed[name]; ok {
-		return has
-	}
 	if m.closed == nil {
 		m.closed = map[string]bool{}
+		_, ends, _ := bytes.Cut(m.source, []byte("</"))
+		for end := range bytes.SplitSeq(ends, []byte("</")) {
+			name, _ := cutName(string(end[:min(len(end), 16)]))
+			if _, known := elements[name]; known {
+				m.closed[name] = true
+			}
+		}
 	}
-	has := bytes.Contains(bytes.ToLower(m.source), []byte("</"+name))
-	m.closed[name] = has
-	return has
+	return m.closed[name]
 }
 
 // elements are the elements of HTML, and whether a tag of one has to be followed by its end, or has
