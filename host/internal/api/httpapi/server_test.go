@@ -44,7 +44,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, wish{})
 	nothing := "Bearer " + r.key(nil, []string{"*"})
-	public := []string{"GET /health", "GET /ready", "GET /openapi.json", "GET /docs/:file?", "GET /console/:file?"}
+	public := []string{"GET /", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs/:file?", "GET /console/:file?"}
 	anyKey := []string{"GET /keys/current"}
 	parameter := regexp.MustCompile(`:[a-z]+\??|\*`)
 	guarded := 0
