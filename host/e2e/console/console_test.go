@@ -247,6 +247,19 @@ func (p *page) see(selector string, texts ...string) {
 	}
 }
 
+// closeDialog presses Escape until no dialog is open: the browser drops a key that comes before it
+// has drawn one.
+func (p *page) closeDialog() {
+	p.t.Helper()
+	closed := waittest.Until(func() bool {
+		p.run(chromedp.KeyEvent(kb.Escape), chromedp.Evaluate[chromedp.Void](`new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))`, chromedp.EvalAwaitPromise))
+		return evaluate[int](p, `document.querySelectorAll("dialog[open]").length`) == 0
+	})
+	if !closed {
+		p.t.Fatal("Escape closes no dialog")
+	}
+}
+
 // view goes to a view by its address, as a bookmark does, and waits until it is drawn.
 func (p *page) view(hash, heading string) {
 	p.t.Helper()

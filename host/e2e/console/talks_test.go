@@ -184,7 +184,7 @@ func TestConsoleSources(t *testing.T) {
 	p.see("dialog[open] .here", "Water the tomatoes")
 	p.see("dialog[open]", "The spade hangs behind the door.")
 	p.audit("a source in its file")
-	p.run(chromedp.KeyEvent(kb.Escape))
+	p.closeDialog()
 
 	p.ask("What is the capital of Mongolia?")
 	p.see(".turn:last-child", "found nothing", "to the first word")
