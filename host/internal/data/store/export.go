@@ -15,6 +15,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/parley-search/parley/host/internal/base/lines"
 	"github.com/parley-search/parley/host/internal/task"
 )
 
@@ -147,14 +148,18 @@ const maxLine = 512 << 20
 func (s *Store) Import(ctx context.Context, k Kind, r io.Reader) (n int, err error) {
 	batch := s.newBatch(s.HasRoom)
 	defer batch.Cancel()
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 1<<20), maxLine)
-	for lines.Scan() {
-		n++
+	for in := lines.NewReader(r, maxLine); ; {
+		line, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if n++; err != nil {
+			return n, fmt.Errorf("import %s, line %d: %w", k.Name, n, err)
+		}
 		var e exported
-		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
-		err := d.Decode(&e)
+		err = d.Decode(&e)
 		var key, value []byte
 		if err == nil {
 			key, value, err = e.record(k)
@@ -165,9 +170,6 @@ func (s *Store) Import(ctx context.Context, k Kind, r io.Reader) (n int, err err
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return n, fmt.Errorf("import %s, line %d: %w", k.Name, n, err)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return n, fmt.Errorf("import %s: %w", k.Name, err)
 	}
 	if err := batch.Flush(); err != nil {
 		return n, fmt.Errorf("import %s: %w", k.Name, err)

@@ -15,10 +15,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/parley-search/parley/host/internal/base/apierr"
+	"github.com/parley-search/parley/host/internal/base/lines"
 	"github.com/parley-search/parley/host/internal/search/attribute"
 )
 
@@ -55,7 +57,7 @@ func NewRecords(r io.Reader, f BodyFormat, delimiter byte, lend func(n int) erro
 	b := bufio.NewReaderSize(limit, 64<<10)
 	switch f {
 	case NDJSON:
-		limit.Records = &lineRecords{r: b}
+		limit.Records = &lineRecords{r: lines.NewReader(b, math.MaxInt)} // limit bounds it
 	case CSV:
 		limit.Records = newTable(b, delimiter)
 	default:
@@ -138,11 +140,11 @@ func behind(b []byte, line, column int) (int, int) {
 // lineRecords reads NDJSON. Empty lines count for nothing, and a line may have several
 // objects.
 type lineRecords struct {
-	r    *bufio.Reader
+	r    *lines.Reader
 	rest []byte // of the line, in buf
 	n    int
 	line int
-	buf  []byte
+	buf  []byte // the line
 }
 
 func (l *lineRecords) Next() (Record, error) {
@@ -156,19 +158,12 @@ func (l *lineRecords) Next() (Record, error) {
 			}
 			return Record{l.n, l.line, b}, checkRecord(b, l.line, column)
 		}
-		l.buf = l.buf[:0]
-		for {
-			part, err := l.r.ReadSlice('\n')
-			l.buf = append(l.buf, part...)
-			if err == nil || errors.Is(err, io.EOF) && len(l.buf) > 0 {
-				break
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				return Record{}, err
-			}
+		b, err := l.r.Next()
+		if err != nil {
+			return Record{}, err
 		}
 		l.line++
-		l.rest = bytes.TrimSpace(l.buf)
+		l.buf, l.rest = b, bytes.TrimSpace(b)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestEachLine(t *testing.T) {
 	}
 	// Of a long line each byte is looked at a few times, in however small parts it comes.
 	long := &parts{left: maxLine + 1}
-	if err := eachLine(long, func([]byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "a line of more than") {
+	if err := eachLine(long, func([]byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "a line has more than") {
 		t.Errorf("a line that is too long: %v", err)
 	}
 	bad := errors.New("bad")

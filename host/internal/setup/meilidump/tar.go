@@ -12,33 +12,25 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/parley-search/parley/host/internal/base/lines"
 )
 
 // eachLine calls f with each line of r that is not empty; f does not keep it.
 func eachLine(r io.Reader, f func(line []byte) error) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	var line []byte
+	in := lines.NewReader(r, maxLine)
 	for n := 1; ; n++ {
-		part, err := in.ReadSlice('\n')
-		line = append(line[:0], part...)
-		for errors.Is(err, bufio.ErrBufferFull) && len(line) <= maxLine {
-			part, err = in.ReadSlice('\n')
-			line = append(line, part...)
-		}
-		if len(line) > maxLine {
-			return fmt.Errorf("it has a line of more than %d bytes", maxLine)
-		}
-		// What is left of a line where the file breaks off is no line.
-		if err != nil && err != io.EOF {
+		line, err := in.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
 			return err
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := f(text); err != nil {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := f(line); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
-		}
-		if err != nil {
-			return nil
 		}
 	}
 }
