@@ -90,7 +90,7 @@ func isParsable(source string) bool {
 		}
 		begun := false
 		if rest != "" || marks > 0 {
-			indent := columnOf(line[:len(line)-len(trimStart(line))])
+			indent := columnOf(line[:len(line)-len(strings.TrimLeft(line, " \t"))])
 			for len(within) > 0 && within[len(within)-1] > indent {
 				within = within[:len(within)-1]
 			}
@@ -161,7 +161,7 @@ func countMarks(line string) (marks int, rest string) {
 		default:
 			return marks, rest
 		}
-		rest = trimStart(rest)
+		rest = strings.TrimLeft(rest, " \t")
 	}
 	return marks, rest
 }

@@ -24,7 +24,7 @@ func (w *writer) plain(text string, number int) {
 		if number > 0 {
 			number++
 		}
-		if line = trimEnd(line); line == "" {
+		if line = strings.TrimRight(line, " \t"); line == "" {
 			w.block()
 			continue
 		}

@@ -155,26 +155,10 @@ func clean(text string) string {
 // lines calls f for each line of a text that has something in it, without space at its end.
 func lines(text string, f func(line string)) {
 	for line := range strings.SplitSeq(clean(text), "\n") {
-		if line = trimEnd(line); line != "" {
+		if line = strings.TrimRight(line, " \t"); line != "" {
 			f(line)
 		}
 	}
-}
-
-// trimStart returns a line without space at its start.
-func trimStart(line string) string {
-	for line != "" && (line[0] == ' ' || line[0] == '\t') {
-		line = line[1:]
-	}
-	return line
-}
-
-// trimEnd returns a line without space at its end.
-func trimEnd(line string) string {
-	for line != "" && (line[len(line)-1] == ' ' || line[len(line)-1] == '\t') {
-		line = line[:len(line)-1]
-	}
-	return line
 }
 
 // block begins a block, behind a blank line.
@@ -243,7 +227,7 @@ func (w *writer) item(depth int, mark, text string) {
 		w.b.WriteString(indent)
 		w.b.WriteString(mark)
 		w.b.WriteByte(' ')
-		w.writeLine(trimStart(line))
+		w.writeLine(strings.TrimLeft(line, " \t"))
 		mark = ""
 	})
 }
@@ -341,7 +325,7 @@ func plainLine(line string) string {
 	if strings.HasPrefix(line, "#") {
 		return " " + line
 	}
-	if bare := trimStart(line); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
+	if bare := strings.TrimLeft(line, " \t"); strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
 		return `\` + bare
 	}
 	return line
