@@ -22,9 +22,12 @@ const ManifestFile = "manifest.json"
 // maxCompilerOutput bounds what an error shows of what the toolchain printed.
 const maxCompilerOutput = 4 << 10
 
-// buildFlags make a reactor that is the same, byte for byte, wherever it is
-// built.
-var buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w -buildid="}
+// buildFlags and buildEnv make a reactor that is the same, byte for byte, wherever it
+// is built. cmd/quickstart, which cannot import them, has them again.
+var (
+	buildFlags = []string{"-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w -buildid="}
+	buildEnv   = []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOWASM=", "GOEXPERIMENT="}
+)
 
 // Build compiles the Go plugin in dir with the local toolchain, puts
 // dir/manifest.json into it, and leaves it in outDir as NAME-VERSION.wasm,
@@ -106,7 +109,7 @@ func goTool(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOWASM=", "GOEXPERIMENT=")
+	cmd.Env = append(os.Environ(), buildEnv...)
 	// An interrupt lets the go command stop its compilers; a kill would not.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second

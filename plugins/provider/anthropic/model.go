@@ -72,7 +72,7 @@ func (f family) samplesByOne() bool { return f >= 401 }
 // constrained reports whether a model can be held to a schema.
 func (f family) constrained() bool { return f >= 405 }
 
-// answersByTool reports whether a model is held to a format by a tool that it must call:
-// one of Claude's before the API knew formats. Of others it is not known whether they can
-// be made to call one, and the newest cannot.
+// answersByTool reports whether a model answers in a format by calling a tool. Claude's
+// models from before the API had formats do. The newest refuse a forced tool, and of other
+// makers' models it is not known.
 func (f family) answersByTool() bool { return f > 0 && !f.constrained() }

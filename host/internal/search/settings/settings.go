@@ -171,8 +171,8 @@ var foreignSettings = map[string]struct{ about, nothing string }{
 	"vectorStore": {}, // how vectors are laid out
 }
 
-// foreignSetting is what comes of a setting that this host has not: one of
-// Meilisearch's is passed over where it changes nothing.
+// foreignSetting checks a setting that this host does not have. One of Meilisearch's
+// is ignored where its value changes nothing; all else is an error.
 func foreignSetting(name string, v value) error {
 	foreign, ok := foreignSettings[name]
 	switch {
